@@ -1,0 +1,19 @@
+//! Leaf vocabulary: spans, digests, ids, names, quantities, labels, taints.
+//!
+//! Invariant: nothing here knows a fleet, a file or a YAML node; every other module may import this one.
+//! The next small value type that several stages share goes here, a file of its own.
+
+mod digest;
+mod ids;
+pub mod labels;
+pub mod name;
+pub mod quantity;
+mod resources;
+mod span;
+pub mod taint;
+
+pub use digest::{ContentId, Digest, DigestWriter};
+pub use ids::{AppId, ClusterId, FileId, PoolId, TeamId};
+pub use resources::Resources;
+pub use smol_str::SmolStr;
+pub use span::{SPANNED_END, SPANNED_NAME, SPANNED_START, SPANNED_VALUE, Span, Spanned};
