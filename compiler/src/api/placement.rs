@@ -1,0 +1,269 @@
+//! `placement`: where an app runs and how its replicas are divided.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ClusterSelector, Duration, IntOrPercent, Weights};
+use crate::base::labels::LabelRequirement;
+use crate::base::taint::Toleration;
+use crate::base::{SmolStr, Spanned};
+use std::collections::BTreeMap;
+
+/// Where an app runs. Each top-level field comes whole from the most specific layer that sets it (App, PlacementPolicy,
+/// Team, Fleet); tolerations of all layers add up.
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PlacementSpec {
+    /// Which clusters are candidates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<Spanned<PlacementClusters>>,
+    /// Cluster taints that are tolerated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tolerations: Vec<Spanned<Toleration>>,
+    /// Spread over clusters, regions, zones, providers or the values of any cluster label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spanned<Vec<Spanned<SpreadSpec>>>>,
+    /// How replicas are divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<Spanned<ReplicasSpec>>,
+    /// Apps of one team with the same value of this label share their clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub affinity: Option<Spanned<GroupBy>>,
+    /// Apps of one team with the same value of this label never share a cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anti_affinity: Option<Spanned<GroupBy>>,
+    /// How replicas move between clusters.
+    #[serde(default, rename = "move", skip_serializing_if = "Option::is_none")]
+    pub move_: Option<Spanned<MoveSpec>>,
+}
+
+/// A cluster selector, with tiers.
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PlacementClusters {
+    /// Labels that must be present with these values.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub match_labels: BTreeMap<SmolStr, SmolStr>,
+    /// Label expressions (In, NotIn, Exists, DoesNotExist) that must all hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub match_expressions: Vec<Spanned<LabelRequirement>>,
+    /// Only these clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<Spanned<SmolStr>>>,
+    /// Never these clusters, whatever else matches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<Spanned<SmolStr>>,
+    /// Only clusters of these providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub providers: Option<Vec<Spanned<SmolStr>>>,
+    /// Only clusters in these regions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regions: Option<Vec<Spanned<SmolStr>>>,
+    /// Only clusters with at least one of these zones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<Vec<Spanned<SmolStr>>>,
+    /// Ordered groups of the clusters above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tiers: Option<Spanned<TiersSpec>>,
+}
+
+impl PlacementClusters {
+    /// The selector without the tiers.
+    #[must_use]
+    pub fn selector(&self) -> ClusterSelector {
+        let Self { match_labels, match_expressions, names, exclude, providers, regions, zones, tiers: _ } = self;
+        ClusterSelector {
+            match_labels: match_labels.clone(),
+            match_expressions: match_expressions.clone(),
+            names: names.clone(),
+            exclude: exclude.clone(),
+            providers: providers.clone(),
+            regions: regions.clone(),
+            zones: zones.clone(),
+        }
+    }
+}
+
+/// Ordered groups of clusters.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct TiersSpec {
+    /// Whether one group is used at a time or later groups take what does not fit.
+    pub mode: TierMode,
+    /// The groups, first choice first.
+    pub groups: Vec<TierGroup>,
+}
+
+/// How tiers are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum TierMode {
+    /// The first group that holds all replicas.
+    FirstFit,
+    /// Later groups take what the earlier ones cannot.
+    Overflow,
+}
+
+/// One tier.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct TierGroup {
+    /// Its name, recorded in `placements/`.
+    pub name: Spanned<SmolStr>,
+    /// Its clusters.
+    pub clusters: ClusterSelector,
+}
+
+/// One spread constraint.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SpreadSpec {
+    /// `cluster`, `region`, `zone`, `provider`, or a cluster label.
+    pub topology_key: Spanned<SmolStr>,
+    /// At least this many groups hold a replica after division. Default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<Spanned<u32>>,
+    /// At most this many groups are used. Absent: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<Spanned<u32>>,
+}
+
+/// How the replicas of each divisible workload are divided over the selected clusters.
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ReplicasSpec {
+    /// The rule of division. Must be stated in some layer as soon as more than one cluster is selected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Spanned<Strategy>>,
+    /// Replaces the manifest's replicas before dividing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<Spanned<u32>>,
+    /// Static weights; a cluster takes the largest of the rules that match it, and one that no rule matches takes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// What a dynamic weight is: `Available` (room for replicas), or the name of an estimator in `state/estimates/`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weigh_by: Option<Spanned<SmolStr>>,
+    /// What happens when room is short. Default: Cap for StaticWeight, Require for DynamicWeight and Aggregated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Spanned<Capacity>>,
+    /// Bounds for each cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_cluster: Option<Spanned<PerCluster>>,
+    /// How autoscaled workloads are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autoscaled: Option<Spanned<AutoscaledReplicas>>,
+}
+
+/// The rule of division.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema)]
+pub enum Strategy {
+    /// Every selected cluster runs all replicas.
+    Duplicated,
+    /// By the stated weights.
+    StaticWeight,
+    /// By the room that each cluster has.
+    DynamicWeight,
+    /// On as few clusters as hold them.
+    Aggregated,
+}
+
+/// What happens when room is short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema)]
+pub enum Capacity {
+    /// What fits runs, the rest is reported as unplaced.
+    Cap,
+    /// Room is not looked at.
+    Ignore,
+    /// Nothing is added unless everything fits; what is placed stays.
+    Require,
+}
+
+/// One weight rule.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct WeightRule {
+    /// The clusters it is for; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<ClusterSelector>,
+    /// The weight; 0 drains.
+    pub weight: Spanned<u32>,
+    /// At least this many replicas in each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<Spanned<u32>>,
+    /// At most this many replicas in each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<Spanned<u32>>,
+}
+
+/// Bounds for each cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PerCluster {
+    /// At least this many replicas in each cluster that is used. Default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<Spanned<u32>>,
+    /// At most this many replicas in each cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<Spanned<u32>>,
+}
+
+/// How autoscaled workloads are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct AutoscaledReplicas {
+    /// What is booked as room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<AutoscaledRoom>,
+    /// What is counted against quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<QuotaCount>,
+}
+
+/// Which count of an autoscaled workload is booked as room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum AutoscaledRoom {
+    /// The minimum.
+    Min,
+    /// The count last seen.
+    Observed,
+    /// The maximum.
+    Max,
+}
+
+/// Which count of an autoscaled workload is held against quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum QuotaCount {
+    /// The maximum.
+    Max,
+    /// The minimum.
+    Min,
+}
+
+/// Groups apps by the value of one of their labels.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct GroupBy {
+    /// The label key.
+    pub group_by: Spanned<SmolStr>,
+}
+
+/// How replicas move between clusters.
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct MoveSpec {
+    /// The largest step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<IntOrPercent>,
+    /// The pause between steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Duration>,
+    /// Ready replicas never fall below this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_available: Option<IntOrPercent>,
+    /// What a step waits for: `Current`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<SmolStr>,
+    /// After this long a step that is not done is held and reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Duration>,
+}

@@ -1,0 +1,53 @@
+//! JSON Schemas of the kinds, generated from their types. `fleetwright schema` prints them; `schemas/` holds them, and a
+//! test proves that the two are the same.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+
+use super::{
+    API_VERSION, AppSpec, ClusterSpec, FleetSpec, Object, OverridePolicySpec, PlacementPolicySpec, PriorityClass,
+    TeamSpec,
+};
+
+/// The schema of one kind (JSON Schema, draft 2020-12).
+#[must_use]
+pub fn of_kind(kind: &str) -> Option<Schema> {
+    Some(match kind {
+        "Fleet" => object::<Object<FleetSpec>>(kind, API_VERSION),
+        "Cluster" => object::<Object<ClusterSpec>>(kind, API_VERSION),
+        "Team" => object::<Object<TeamSpec>>(kind, API_VERSION),
+        "App" => object::<Object<AppSpec>>(kind, API_VERSION),
+        "PlacementPolicy" => object::<Object<PlacementPolicySpec>>(kind, API_VERSION),
+        "OverridePolicy" => object::<Object<OverridePolicySpec>>(kind, API_VERSION),
+        "PriorityClass" => object::<PriorityClass>(kind, "scheduling.k8s.io/v1"),
+        _ => return None,
+    })
+}
+
+fn object<T: JsonSchema>(kind: &str, api_version: &str) -> Schema {
+    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    schema.insert("title".into(), kind.into());
+    if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut()) {
+        for (field, value) in [("apiVersion", api_version), ("kind", kind)] {
+            if let Some(property) = properties.get_mut(field).and_then(|p| p.as_object_mut()) {
+                property.insert("const".into(), value.into());
+            }
+        }
+    }
+    schema
+}
+
+/// The text of the file `schemas/<kind>.json`.
+#[must_use]
+pub fn file_text(kind: &str) -> Option<String> {
+    let schema = of_kind(kind)?;
+    let mut text = serde_json::to_string_pretty(&schema).ok()?;
+    text.push('\n');
+    Some(text)
+}
+
+/// The name of the file in `schemas/` that holds the schema of a kind.
+#[must_use]
+pub fn file_name(kind: &str) -> String {
+    format!("{}.json", kind.to_ascii_lowercase())
+}

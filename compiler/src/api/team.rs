@@ -1,0 +1,104 @@
+//! `kind: Team`: the platform's file about a team. The team cannot edit it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ClusterSelector, PlacementSpec};
+use crate::base::quantity::Quantity;
+use crate::base::{SmolStr, Spanned};
+
+/// Rights, quota and defaults of a team.
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct TeamSpec {
+    /// The namespaces its apps may use. Those they use are generated where they go, unless the fleet holds the Namespace
+    /// itself; they are never pruned with an app.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<Spanned<NamespaceSpec>>,
+    /// The clusters its apps may use. Absent or `{}`: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<Spanned<ClusterSelector>>,
+    /// Resources that its apps may ask for, over the fleet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quota: Vec<Spanned<QuotaSpec>>,
+    /// The kinds its apps may hold. The default denies cluster-scoped kinds and `rbac.authorization.k8s.io`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<Spanned<KindsSpec>>,
+    /// The priority classes its apps may name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub priority_class_names: Vec<Spanned<SmolStr>>,
+    /// The service account that is impersonated when its objects are applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_account_name: Option<Spanned<SmolStr>>,
+    /// A layer of placement for its apps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementSpec>,
+    /// What its apps must survive: `any-cluster` or `any-region`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survive: Option<Spanned<SmolStr>>,
+    /// Who to ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owners: Option<Spanned<Vec<SmolStr>>>,
+}
+
+/// Namespaces a team may use: one name, or all with a prefix.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct NamespaceSpec {
+    /// One namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Spanned<SmolStr>>,
+    /// All namespaces that begin so; `""` is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<Spanned<SmolStr>>,
+    /// Labels of the generated Namespace.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<SmolStr, SmolStr>,
+}
+
+/// A quota over the fleet.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct QuotaSpec {
+    /// The most that may be asked for, by resource (`requests.cpu`, `limits.memory`, `pods`).
+    pub hard: BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>,
+    /// The clusters it counts in. Absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<ClusterSelector>,
+    /// Whether it holds for the sum or for each cluster. Default Total.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Spanned<QuotaScope>>,
+}
+
+/// Whether a quota holds for the sum or for each cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum QuotaScope {
+    /// For the sum over its clusters.
+    Total,
+    /// For each cluster by itself.
+    PerCluster,
+}
+
+/// The kinds a team may use: what `allow` names, less what `deny` names.
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct KindsSpec {
+    /// Allowed besides the namespaced kinds outside `rbac.authorization.k8s.io`, which always are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<GroupKind>,
+    /// Denied, whatever is allowed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<GroupKind>,
+}
+
+/// Kinds by group and kind; `*` is any. The core group is `""`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct GroupKind {
+    /// The API group.
+    pub group: SmolStr,
+    /// The kind.
+    pub kind: SmolStr,
+}

@@ -1,0 +1,35 @@
+//! FW1130–FW1159: placement.
+
+family! {
+    /// More than one cluster is selected and no layer states how replicas are divided. 12 replicas could mean 12 in all or
+    /// 12 in each. State `placement.replicas.strategy` in the App, a PlacementPolicy, the Team or the Fleet.
+    STRATEGY_NOT_STATED = 1130 Error "strategy not stated";
+    /// No cluster is a candidate: none matches the selector and the team's clusters. The message lists each with its reason.
+    NO_CLUSTER_MATCHES = 1131 Error "no cluster matches";
+    /// Replicas that fit nowhere. What fits runs; the message says what each cluster lacks.
+    UNPLACED = 1132 Warning "replicas that fit nowhere";
+    /// The spread cannot be met. Nothing is added; what is placed stays.
+    SPREAD_UNMET = 1133 Warning "spread cannot be met";
+    /// `weights` are stated and none matches a selected cluster, so nothing would be placed.
+    NO_WEIGHT_MATCHES = 1134 Warning "no weight matches";
+    /// `total` in an App with several divisible workloads does not say which of them is meant. Use a rule in `objects`.
+    AMBIGUOUS_TOTAL = 1135 Error "total for several workloads";
+    /// Two fields of one placement contradict each other: a minimum above a maximum, weights with a strategy that has none.
+    CONTRADICTION = 1136 Error "contradiction in placement";
+    /// A field of `placement` that a more specific layer replaces, so that it has no effect here.
+    SHADOWED = 1137 Warning "placement field without effect";
+    /// A Job without `completions`, or an Indexed one, is told to be divided: each part would complete by itself, and
+    /// nobody could tell when the whole has. Place it on one cluster, or state `completions`.
+    JOB_NOT_DIVISIBLE = 1138 Error "Job that cannot be divided";
+    /// A StatefulSet is told to be divided. Its pods would have the same names in every cluster.
+    STATEFULSET_DIVIDED = 1139 Error "StatefulSet that cannot be divided";
+    /// The capacity of a cluster is not stated, so room in it counts as unknown: as much as is asked for.
+    UNKNOWN_CAPACITY = 1140 Warning "capacity of a cluster unknown";
+    /// Two spread constraints on the same key.
+    DUPLICATE_SPREAD = 1141 Error "two constraints on one topology key";
+    /// A cluster that gets no replica although a weight names it: the share rounds to zero.
+    ROUNDED_TO_ZERO = 1142 Warning "share that rounds to zero";
+    /// The cluster multiplies its allocatable resources (`overcommit`), which kube-scheduler does not know: pods can stay
+    /// Pending. Lower the requests in those clusters with an override as well.
+    OVERCOMMIT = 1143 Warning "overcommit that kube-scheduler does not know";
+}

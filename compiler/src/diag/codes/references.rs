@@ -1,0 +1,18 @@
+//! FW1060–FW1079: names that name nothing.
+
+family! {
+    /// A cluster is named that has no file in `clusters/`.
+    UNKNOWN_CLUSTER = 1060 Error "unknown cluster";
+    /// A team is named that has no file `teams/<name>.yaml`.
+    UNKNOWN_TEAM = 1061 Error "unknown team";
+    /// An app is named that is not there.
+    UNKNOWN_APP = 1062 Error "unknown app";
+    /// A priority class is named that has no file in `policies/`.
+    UNKNOWN_PRIORITY_CLASS = 1063 Error "unknown priority class";
+    /// A provider, region or zone is named that no cluster has. The selector would never match because of it.
+    UNKNOWN_TOPOLOGY = 1064 Warning "provider, region or zone of no cluster";
+    /// A policy or a rule selects nothing, so it does nothing. Often a label or a name is misspelt.
+    SELECTS_NOTHING = 1065 Warning "selects nothing";
+    /// More than one PriorityClass says `globalDefault: true`.
+    TWO_DEFAULT_CLASSES = 1066 Error "more than one default priority class";
+}

@@ -1,0 +1,26 @@
+//! What later stages ask of a manifest without reading its text again.
+
+use crate::base::Span;
+use crate::base::labels::Labels;
+use crate::kinds::replicas::{Counts, WorkloadKind};
+
+/// Facts about a manifest.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// `metadata.labels`, for rules and targets.
+    pub labels: Labels,
+    /// The kind of workload it is.
+    pub workload: Option<WorkloadKind>,
+    /// Its counts, for a workload.
+    pub counts: Counts,
+    /// Whether it is a Secret that holds data in the clear.
+    pub plaintext_secret: bool,
+    /// Whether it says `fleetwright.io/substitute: enabled`.
+    pub substitute: bool,
+    /// Where the name is written.
+    pub name_span: Span,
+    /// Where the kind is written.
+    pub kind_span: Span,
+    /// Where the namespace is written, or the name where it is not.
+    pub namespace_span: Span,
+}

@@ -1,0 +1,129 @@
+//! Documents of the fleet's own API.
+
+use serde::de::DeserializeOwned;
+
+use super::{DocBody, DocIr, FileIr, first_line};
+use crate::api::{self, Intent, KINDS, KINDS_NOT_YET, not_yet};
+use crate::base::name::nearest;
+use crate::diag::{Code, Finding, codes};
+use crate::source::FileClass;
+use crate::yaml::{self, DecodeKind, Node};
+
+/// Whether a document claims to be of the fleet's API.
+pub(super) fn is_intent(node: &Node<'_>) -> bool {
+    let group = |v: &str| v.split('/').next().is_some_and(|g| g == api::API_GROUP);
+    node.get("apiVersion").and_then(Node::as_str).is_some_and(group)
+}
+
+/// Reads an intent: its body, or findings.
+pub(super) fn read(node: &Node<'_>, class: FileClass, doc: u16, ir: &mut FileIr) {
+    let before = ir.findings.len();
+    match decode(node, class) {
+        Ok(intent) => {
+            ir.findings.extend(not_yet::findings(intent.kind(), node));
+            if ir.findings.len() > before {
+                ir.broken = true;
+            }
+            ir.docs.push(DocIr { doc, item: None, body: DocBody::Intent(Box::new(intent)) });
+        }
+        Err(findings) => {
+            ir.broken = true;
+            ir.findings.extend(findings);
+        }
+    }
+}
+
+fn decode(node: &Node<'_>, class: FileClass) -> Result<Intent, Vec<Finding>> {
+    let missing = |field: &str| {
+        Finding::new(codes::fields::UNKNOWN_KIND, first_line(node.span), format!("this document has no `{field}`"))
+            .help(format!("begin it with `apiVersion: {}` and a `kind`: {}", api::API_VERSION, expected(class)))
+    };
+    let Some(version) = node.get("apiVersion") else { return Err(vec![missing("apiVersion")]) };
+    let Some(kind_node) = node.get("kind") else { return Err(vec![missing("kind")]) };
+    let (Some(version_text), Some(kind)) = (version.as_str(), kind_node.as_str()) else {
+        return Err(vec![missing("apiVersion` and `kind` as strings; no `kind")]);
+    };
+    if kind == "PriorityClass" && version_text == "scheduling.k8s.io/v1" {
+        return typed(node, kind).map(Intent::PriorityClass);
+    }
+    if version_text != api::API_VERSION {
+        let wanted = if kind == "PriorityClass" { "scheduling.k8s.io/v1" } else { api::API_VERSION };
+        return Err(vec![
+            Finding::new(
+                codes::fields::UNKNOWN_KIND,
+                version.span,
+                format!("`{version_text}` is not an API version of this folder; expected `{wanted}`"),
+            )
+            .help(format!("write `apiVersion: {wanted}`")),
+        ]);
+    }
+    Ok(match kind {
+        "Fleet" => Intent::Fleet(typed(node, kind)?),
+        "Cluster" => Intent::Cluster(typed(node, kind)?),
+        "Team" => Intent::Team(typed(node, kind)?),
+        "App" => Intent::App(typed(node, kind)?),
+        "PlacementPolicy" => Intent::PlacementPolicy(typed(node, kind)?),
+        "OverridePolicy" => Intent::OverridePolicy(typed(node, kind)?),
+        other if KINDS_NOT_YET.contains(&other) => {
+            return Err(vec![
+                Finding::new(codes::fields::NOT_YET, kind_node.span, format!("kind `{other}` is not supported yet"))
+                    .help("remove the document; refused rather than ignored, so that nobody relies on it"),
+            ]);
+        }
+        other => {
+            let mut finding = Finding::new(
+                codes::fields::UNKNOWN_KIND,
+                kind_node.span,
+                format!("`{other}` is not a kind of {}; expected {}", api::API_VERSION, expected(class)),
+            );
+            if let Some(near) = nearest(other, KINDS.iter().copied()) {
+                finding = finding.help(format!("did you mean `{near}`?"));
+            }
+            return Err(vec![finding]);
+        }
+    })
+}
+
+fn expected(class: FileClass) -> &'static str {
+    match class {
+        FileClass::Fleet => "Fleet",
+        FileClass::Cluster => "Cluster",
+        FileClass::Policy => "PlacementPolicy, OverridePolicy or PriorityClass",
+        FileClass::Team => "Team",
+        FileClass::TeamFolder => "App, PlacementPolicy or OverridePolicy",
+        FileClass::Vendor | FileClass::Approval | FileClass::Placements | FileClass::State => "Fleet",
+    }
+}
+
+/// Decodes; when that fails, the schema lists every mistake. Decoding alone decides validity: where the schema finds
+/// nothing, the decoder's one error stands.
+fn typed<T: DeserializeOwned>(node: &Node<'_>, kind: &str) -> Result<T, Vec<Finding>> {
+    yaml::decode(node).map_err(|error| {
+        let all = super::mistakes::list(node, kind);
+        if all.is_empty() { vec![decode_finding(&error)] } else { all }
+    })
+}
+
+fn decode_finding(error: &yaml::DecodeError) -> Finding {
+    let code: Code = match &error.kind {
+        DecodeKind::UnknownField { .. } => codes::fields::UNKNOWN_FIELD,
+        DecodeKind::MissingField { .. } => codes::fields::MISSING_FIELD,
+        DecodeKind::WrongType { .. } => codes::fields::WRONG_TYPE,
+        DecodeKind::DuplicateField { .. } => codes::reading::DUPLICATE_KEY,
+        DecodeKind::UnknownVariant { .. } | DecodeKind::Invalid => codes::fields::INVALID_VALUE,
+    };
+    let mut finding = Finding::new(code, error.span, error.message.clone());
+    match &error.kind {
+        DecodeKind::UnknownField { field, expected } => {
+            finding.help = Some(match nearest(field, expected.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known fields here: {}", expected.join(", ")),
+            });
+        }
+        DecodeKind::UnknownVariant { variant, expected } => {
+            finding.help = nearest(variant, expected.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        }
+        _ => {}
+    }
+    finding
+}

@@ -1,0 +1,311 @@
+//! Ordinary Kubernetes manifests.
+
+use serde_json::Value;
+
+use super::{DocBody, DocIr, Facts, FileIr, Manifest, ObjKey, Template, first_line};
+use crate::base::labels::Labels;
+use crate::base::name::{NameRule, check};
+use crate::base::{Path, Seg, SmolStr, Span};
+use crate::diag::{Finding, codes};
+use crate::kinds::native::{self, FieldProblem, Problem};
+use crate::kinds::replicas::WorkloadKind;
+use crate::yaml::{Node, Yaml};
+
+/// The annotation that asks for variables to be replaced in a manifest.
+pub const SUBSTITUTE: &str = "fleetwright.io/substitute";
+
+/// Reads a document: an object, or a `List` of objects.
+pub(super) fn read(node: &Node<'_>, doc: u16, ir: &mut FileIr) {
+    let kind = node.get("kind").and_then(Node::as_str).unwrap_or_default();
+    let items = node.get("items").map(|items| &items.value);
+    match items {
+        Some(Yaml::Seq(items)) if kind == "List" || kind.ends_with("List") => {
+            for (i, item) in (0_u32..).zip(items) {
+                object(item, doc, Some(i), ir);
+            }
+        }
+        _ => object(node, doc, None, ir),
+    }
+}
+
+fn object(node: &Node<'_>, doc: u16, item: Option<u32>, ir: &mut FileIr) {
+    let before = ir.findings.len();
+    let Some((key, mut facts)) = identity(node, ir) else {
+        ir.broken = true;
+        return;
+    };
+    let value = node.to_json();
+    fields(node, &key, &value, ir);
+    workload(node, &key, &value, &mut facts, ir);
+    annotations(node, &mut facts, ir);
+    secret(node, &key, &value, &mut facts, ir);
+    for label in ["fleetwright.io/team", "fleetwright.io/app"] {
+        if facts.labels.contains_key(label) {
+            let path = Path::of_keys(["metadata", "labels", label]);
+            ir.findings.push(Finding::new(
+                codes::manifests::RESERVED_LABEL,
+                node.locate_key(&path),
+                format!("label `{label}` is set by fleetwright; what the manifest says is replaced"),
+            ));
+        }
+    }
+    ir.broken |= ir.findings[before..].iter().any(|f| f.code.severity() == crate::diag::Severity::Error);
+    let template = Template::of(&value);
+    ir.docs.push(DocIr { doc, item, body: DocBody::Manifest(Manifest { key, facts, template }) });
+}
+
+/// Group, version, kind, namespace and name; `None` where it is no object, which was then said.
+fn identity(node: &Node<'_>, ir: &mut FileIr) -> Option<(ObjKey, Facts)> {
+    let not_object = |span: Span, message: String, help: &str| {
+        Finding::new(codes::manifests::NOT_AN_OBJECT, span, message).help(help.to_owned())
+    };
+    if !matches!(node.value, Yaml::Map(_)) {
+        ir.findings.push(not_object(
+            first_line(node.span),
+            "this document is not an object: expected a map with `apiVersion`, `kind` and `metadata`".to_owned(),
+            "write a Kubernetes manifest, or move the file out of the team's folder",
+        ));
+        return None;
+    }
+    let mut text = |parent: &Node<'_>, field: &str, required: bool| -> Option<(SmolStr, Span)> {
+        match parent.get(field) {
+            Some(n) if matches!(n.value, Yaml::Null) && !required => None,
+            Some(n) => match n.as_str() {
+                Some(t) if !t.is_empty() || !required => Some((SmolStr::new(t), n.span)),
+                _ => {
+                    ir.findings.push(not_object(
+                        n.span,
+                        format!("`{field}` must be a string that is not empty"),
+                        "quote it if it is meant as text",
+                    ));
+                    None
+                }
+            },
+            None => None,
+        }
+    };
+    let api_version = text(node, "apiVersion", true);
+    let kind = text(node, "kind", true);
+    let metadata = node.get("metadata").filter(|m| matches!(m.value, Yaml::Map(_)));
+    let name = metadata.and_then(|m| text(m, "name", true));
+    let namespace = metadata.and_then(|m| text(m, "namespace", false)).filter(|(ns, _)| !ns.is_empty());
+    for (field, found) in [("apiVersion", api_version.is_some()), ("kind", kind.is_some())] {
+        if !found && node.get(field).is_none() {
+            ir.findings.push(not_object(
+                first_line(node.span),
+                format!("this object has no `{field}`"),
+                "every manifest needs `apiVersion`, `kind` and `metadata.name`",
+            ));
+        }
+    }
+    if let (None, Some(_)) = (&name, &kind) {
+        let generate = metadata.and_then(|m| m.get("generateName"));
+        match generate {
+            Some(generate) => ir.findings.push(
+                Finding::new(
+                    codes::manifests::GENERATE_NAME,
+                    generate.span,
+                    "`generateName` asks the API server for a new name at every deploy; a fleet needs a fixed one",
+                )
+                .help("give the object a `metadata.name`"),
+            ),
+            None if metadata.is_none_or(|m| m.get("name").is_none()) => ir.findings.push(not_object(
+                kind.as_ref().map_or(first_line(node.span), |(_, span)| *span),
+                "this object has no `metadata.name`".to_owned(),
+                "every manifest needs `apiVersion`, `kind` and `metadata.name`",
+            )),
+            None => {}
+        }
+    }
+    let ((api_version, version_span), (kind, kind_span), (name, name_span)) = (api_version?, kind?, name?);
+    let (group, version) = match api_version.split_once('/') {
+        Some((group, version)) => (SmolStr::new(group), SmolStr::new(version)),
+        None => (SmolStr::default(), api_version.clone()),
+    };
+    names(&group, &version, version_span, &kind, (&name, name_span), namespace.as_ref(), ir);
+    let mut labels = Labels::new();
+    if let Some(Yaml::Map(entries)) = metadata.and_then(|m| m.get("labels")).map(|l| &l.value) {
+        for (key, value) in entries {
+            if let Some(text) = value.as_str() {
+                labels.insert(SmolStr::new(&key.text), SmolStr::new(text));
+            }
+        }
+    }
+    let namespace_span = namespace.as_ref().map_or(name_span, |(_, span)| *span);
+    let facts = Facts { labels, name_span, kind_span, namespace_span, ..Facts::default() };
+    Some((ObjKey { kind, namespace: namespace.map(|(ns, _)| ns), name, group, version }, facts))
+}
+
+fn names(
+    group: &str,
+    version: &str,
+    version_span: Span,
+    kind: &str,
+    name: (&SmolStr, Span),
+    namespace: Option<&(SmolStr, Span)>,
+    ir: &mut FileIr,
+) {
+    let mut bad = |span, what: &str, text: &str, expected: String| {
+        ir.findings.push(Finding::new(
+            codes::manifests::INVALID_OBJECT_NAME,
+            span,
+            format!("`{text}` is not a valid {what}: {expected}"),
+        ));
+    };
+    if !group.is_empty()
+        && let Err(expected) = check(NameRule::Dns1123Subdomain, group)
+    {
+        bad(version_span, "API group", group, expected);
+    }
+    if let Err(expected) = check(NameRule::Dns1035Label, version) {
+        bad(version_span, "API version", version, expected);
+    }
+    if let Some((namespace, span)) = namespace
+        && let Err(expected) = check(NameRule::Dns1123Label, namespace)
+    {
+        bad(*span, "namespace", namespace, expected);
+    }
+    // RBAC names and custom resources may hold more than a DNS name; what no object may hold is what breaks a path
+    let (name, span) = name;
+    let rule = native::lookup(group, version, kind).map_or(NameRule::PathSegment, |_| match (group, kind) {
+        ("rbac.authorization.k8s.io", _) => NameRule::PathSegment,
+        ("", "Namespace") => NameRule::Dns1123Label,
+        ("", "Service") => NameRule::Dns1035Label,
+        _ => NameRule::Dns1123Subdomain,
+    });
+    if let Err(expected) = check(rule, name) {
+        bad(span, "name", name, expected);
+    }
+}
+
+/// What Kubernetes would drop or refuse, field by field.
+fn fields(node: &Node<'_>, key: &ObjKey, value: &Value, ir: &mut FileIr) {
+    let Some(kind) = native::lookup(&key.group, &key.version, &key.kind) else {
+        if let Some(version) = native::served_version(&key.group, &key.kind) {
+            ir.findings.push(
+                Finding::new(
+                    codes::manifests::REMOVED_VERSION,
+                    node.get("apiVersion").map_or(first_line(node.span), |n| n.span),
+                    format!("Kubernetes no longer serves {} {}", key.api_version(), key.kind),
+                )
+                .help(format!("use `apiVersion: {version}`")),
+            );
+        }
+        return;
+    };
+    for FieldProblem { path, problem } in native::check_fields(kind, value) {
+        let finding = match problem {
+            Problem::UnknownField { nearest } => Finding {
+                help: nearest.map(|near| format!("did you mean `{near}`?")),
+                ..Finding::new(
+                    codes::manifests::UNKNOWN_NATIVE_FIELD,
+                    node.locate_key(&path),
+                    format!("{} has no field `{}`; the API server drops it", key.kind, path.dotted()),
+                )
+            },
+            Problem::WrongType { expected, found } => {
+                let help = (expected == "a string").then(|| "quote it".to_owned());
+                Finding {
+                    help,
+                    ..Finding::new(
+                        codes::manifests::WRONG_NATIVE_TYPE,
+                        node.locate(&path),
+                        format!("`{}` must be {expected}, not {found}", path.dotted()),
+                    )
+                }
+            }
+            Problem::MissingRequired { field } => Finding::new(
+                codes::manifests::MISSING_NATIVE_FIELD,
+                node.locate_key(&path),
+                format!("`{}` has no `{field}`, which Kubernetes requires", path.dotted()),
+            ),
+        };
+        ir.findings.push(finding);
+    }
+    if let Some(problem) = native::size_problem(kind, value) {
+        ir.findings.push(
+            Finding::new(codes::manifests::TOO_LARGE, first_line(node.span), problem)
+                .help("split the object, or mount the data from elsewhere"),
+        );
+    }
+}
+
+fn workload(node: &Node<'_>, key: &ObjKey, value: &Value, facts: &mut Facts, ir: &mut FileIr) {
+    let Some(kind) = WorkloadKind::of(&key.group, &key.kind) else { return };
+    facts.workload = Some(kind);
+    match kind.counts(value) {
+        Ok(counts) => facts.counts = counts,
+        Err(bad) => ir.findings.push(Finding::new(
+            codes::manifests::INVALID_REPLICAS,
+            node.locate(&bad.path),
+            format!("`{}` must be a whole number from 0 to 2147483647", bad.path.dotted()),
+        )),
+    }
+}
+
+fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {
+    let path = Path::of_keys(["metadata", "annotations"]);
+    let Some(Yaml::Map(entries)) = node.at(&path).map(|n| &n.value) else { return };
+    for (key, value) in entries {
+        let Some(name) = key.text.strip_prefix("fleetwright.io/") else { continue };
+        match (name, value.as_str()) {
+            ("substitute", Some("enabled")) => facts.substitute = true,
+            ("prune", Some("disabled"))
+            | ("apply", Some("Once" | "Recreate" | "Update"))
+            | ("conflicts", Some("Force")) => {}
+            _ => {
+                let known = "prune: disabled, apply: Once|Recreate|Update, conflicts: Force, substitute: enabled";
+                ir.findings.push(
+                    Finding::new(
+                        codes::manifests::UNKNOWN_ANNOTATION,
+                        key.span,
+                        format!("`{}` with this value is not an annotation that fleetwright knows", key.text),
+                    )
+                    .help(format!("known below fleetwright.io/: {known}")),
+                );
+            }
+        }
+    }
+}
+
+/// A Secret in the clear, and data that is not base64. No value is ever shown.
+fn secret(node: &Node<'_>, key: &ObjKey, value: &Value, facts: &mut Facts, ir: &mut FileIr) {
+    if value.get("sops").is_some() {
+        ir.findings.push(
+            Finding::new(
+                codes::manifests::SOPS,
+                node.locate_key(&Path::of_keys(["sops"])),
+                "documents encrypted with SOPS are not rendered yet",
+            )
+            .help("keep it out of the fleet repository until then"),
+        );
+    }
+    if (key.group.as_str(), key.kind.as_str()) != ("", "Secret") {
+        return;
+    }
+    let filled = |field: &str| value.get(field).and_then(Value::as_object).is_some_and(|m| !m.is_empty());
+    facts.plaintext_secret = filled("data") || filled("stringData");
+    for (name, data) in value.get("data").and_then(Value::as_object).into_iter().flatten() {
+        if data.as_str().is_some_and(|text| !is_base64(text)) {
+            let path = Path(vec![Seg::Key("data".into()), Seg::Key(name.as_str().into())]);
+            ir.findings.push(
+                Finding::new(
+                    codes::manifests::NOT_BASE64,
+                    node.locate_key(&path),
+                    format!("`data.{name}` of this Secret is not base64"),
+                )
+                .help("use `stringData` for plain text; a placeholder belongs into no manifest"),
+            );
+        }
+    }
+}
+
+/// Standard base64 with padding; line breaks are skipped, as Go's decoder does.
+fn is_base64(text: &str) -> bool {
+    let bytes: Vec<u8> = text.bytes().filter(|b| *b != b'\n' && *b != b'\r').collect();
+    let padding = bytes.iter().rev().take_while(|b| **b == b'=').count();
+    let body = &bytes[..bytes.len() - padding];
+    bytes.len() % 4 == 0
+        && padding <= 2
+        && body.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'+' || *b == b'/')
+}

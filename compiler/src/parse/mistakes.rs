@@ -1,0 +1,182 @@
+//! Every mistake of a document that did not decode, by its JSON Schema.
+//!
+//! Invariant: called only after decoding failed; it never decides validity.
+
+use std::sync::LazyLock;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{ValidationError, Validator};
+use serde_json::Value;
+
+use crate::api::{KINDS, schema};
+use crate::base::name::nearest;
+use crate::base::{Path, Seg, Span};
+use crate::diag::{Finding, codes};
+use crate::yaml::Node;
+
+static VALIDATORS: LazyLock<Vec<(&'static str, Value, Validator)>> = LazyLock::new(|| {
+    KINDS
+        .iter()
+        .filter_map(|kind| {
+            let schema = schema::of_kind(kind)?.to_value();
+            let validator = jsonschema::validator_for(&schema).ok()?;
+            Some((*kind, schema, validator))
+        })
+        .collect()
+});
+
+/// The mistakes that the schema finds, in the order of the document.
+pub(super) fn list(node: &Node<'_>, kind: &str) -> Vec<Finding> {
+    let Some((_, schema, validator)) = VALIDATORS.iter().find(|(k, _, _)| *k == kind) else { return Vec::new() };
+    let value = node.to_json();
+    let mut findings: Vec<Finding> = Vec::new();
+    for error in validator.iter_errors(&value) {
+        push(node, schema, &error, &mut findings);
+    }
+    findings.sort_by(|a, b| (a.span, a.code, &a.message).cmp(&(b.span, b.code, &b.message)));
+    findings.dedup();
+    findings
+}
+
+fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: &mut Vec<Finding>) {
+    let path = Path::parse(error.instance_path().as_str()).unwrap_or_default();
+    let here = node.locate(&path);
+    let instance = error.instance();
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let known = known_fields(schema, error);
+            for field in unexpected {
+                let span = node.locate_key(&path.join(Seg::Key(field.as_str().into())));
+                let message = format!("unknown field `{field}` in {}", at(&path));
+                let mut finding = Finding::new(codes::fields::UNKNOWN_FIELD, span, message);
+                finding.help = match nearest(field, known.iter().copied()) {
+                    Some(near) => Some(format!("did you mean `{near}`?")),
+                    None if known.is_empty() => None,
+                    None => Some(format!("known fields here: {}", known.join(", "))),
+                };
+                findings.push(finding);
+            }
+        }
+        ValidationErrorKind::Required { property } => {
+            let field = property.as_str().unwrap_or_default();
+            let span = first(node.locate_key(&path), here);
+            findings.push(
+                Finding::new(codes::fields::MISSING_FIELD, span, format!("{} has no `{field}`", at(&path)))
+                    .help(format!("add `{field}:`")),
+            );
+        }
+        ValidationErrorKind::Type { kind } => {
+            let expected = match kind {
+                TypeKind::Single(one) => named(one.as_str()).to_owned(),
+                TypeKind::Multiple(many) => {
+                    many.iter().map(|t| named(t.as_str())).filter(|t| *t != "null").collect::<Vec<_>>().join(" or ")
+                }
+            };
+            let message = format!("{} takes {expected}, not {}", at(&path), type_name(instance));
+            findings.push(Finding::new(codes::fields::WRONG_TYPE, here, message));
+        }
+        // an optional field is "the type, or null"; a documented enum is "one of these constants"
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            let only_null = |branch: &&Vec<ValidationError<'static>>| {
+                branch.iter().any(|e| {
+                    e.instance_path() == error.instance_path()
+                        && matches!(e.kind(), ValidationErrorKind::Type { kind: TypeKind::Single(t) } if t.as_str() == "null")
+                })
+            };
+            let branches: Vec<_> = context.iter().filter(|b| !only_null(b)).collect();
+            let constants: Vec<&str> = branches.iter().flat_map(|b| b.iter()).filter_map(constant).flatten().collect();
+            if !constants.is_empty() {
+                let message = format!("{} takes one of {}", at(&path), constants.join(", "));
+                let code =
+                    if instance.is_string() { codes::fields::INVALID_VALUE } else { codes::fields::WRONG_TYPE };
+                let mut finding = Finding::new(code, here, message);
+                finding.help =
+                    instance.as_str().and_then(|v| nearest(v, constants)).map(|near| format!("did you mean `{near}`?"));
+                findings.push(finding);
+            } else {
+                // of several forms, the one whose mistakes lie deepest is the one that was meant
+                let depth = |b: &&&Vec<ValidationError<'static>>| {
+                    b.iter().map(|e| e.instance_path().as_str().matches('/').count()).max().unwrap_or(0)
+                };
+                let deepest = branches.iter().map(|b| depth(&b)).max().unwrap_or(0);
+                let meant: Vec<_> = branches.iter().filter(|b| depth(b) == deepest).collect();
+                if let [one] = meant.as_slice() {
+                    one.iter().for_each(|e| push(node, schema, e, findings));
+                } else {
+                    let message = format!("{}: none of the forms it takes", at(&path));
+                    findings.push(Finding::new(codes::fields::INVALID_VALUE, here, message));
+                }
+            }
+        }
+        ValidationErrorKind::Constant { expected_value } => {
+            let message = format!("{} must be {expected_value}", at(&path));
+            findings.push(Finding::new(codes::fields::INVALID_VALUE, here, message));
+        }
+        ValidationErrorKind::Minimum { limit } => {
+            let message = format!("{} must be at least {limit}", at(&path));
+            findings.push(Finding::new(codes::fields::INVALID_VALUE, here, message));
+        }
+        ValidationErrorKind::Maximum { limit } => {
+            let message = format!("{} must be at most {limit}", at(&path));
+            findings.push(Finding::new(codes::fields::INVALID_VALUE, here, message));
+        }
+        _ => {
+            let message = format!("{}: {}", at(&path), error.masked());
+            findings.push(Finding::new(codes::fields::INVALID_VALUE, here, message));
+        }
+    }
+}
+
+/// The words of an enum that a failed branch stands for.
+fn constant<'e>(error: &'e ValidationError<'static>) -> Option<Vec<&'e str>> {
+    match error.kind() {
+        ValidationErrorKind::Constant { expected_value } => Some(expected_value.as_str().into_iter().collect()),
+        ValidationErrorKind::Enum { options } => {
+            Some(options.as_array().map(|o| o.iter().filter_map(Value::as_str).collect()).unwrap_or_default())
+        }
+        ValidationErrorKind::OneOfNotValid { context } | ValidationErrorKind::AnyOf { context } => {
+            Some(context.iter().flatten().filter_map(constant).flatten().collect())
+        }
+        _ => None,
+    }
+}
+
+/// The key's span where the value stands under one, else the value's first byte.
+fn first(key: Span, value: Span) -> Span {
+    if key == value { super::first_line(value) } else { key }
+}
+
+fn at(path: &Path) -> String {
+    if path.is_root() { "the document".to_owned() } else { format!("`{}`", path.dotted()) }
+}
+
+/// The fields of the map an error is about. The schema path ends in `/additionalProperties`; beside it stand `properties`.
+fn known_fields<'s>(schema: &'s Value, error: &ValidationError<'_>) -> Vec<&'s str> {
+    let path = error.schema_path().as_str();
+    let parent = path.strip_suffix("/additionalProperties").unwrap_or(path);
+    let properties = schema.pointer(parent).and_then(|s| s.get("properties")).and_then(Value::as_object);
+    properties.map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+fn named(json_type: &str) -> &'static str {
+    match json_type {
+        "array" => "a list",
+        "boolean" => "a boolean",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "object" => "a map",
+        "string" => "a string",
+        _ => "null",
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a map",
+    }
+}

@@ -1,0 +1,197 @@
+//! One file to its intermediate form, which owns everything and knows nothing of other files.
+//!
+//! Invariants: the result depends on the bytes and the class of the file alone, so it can be kept under its content id;
+//! spanned nodes die here; a document with a mistake yields findings and no body, never a half body.
+//! The next kind of file gets a function here and a variant of [`DocBody`].
+
+mod facts;
+mod intent;
+mod manifest;
+mod mistakes;
+mod template;
+
+use std::sync::Arc;
+
+use crate::api::Intent;
+use crate::base::{SmolStr, Span};
+use crate::diag::{Finding, codes};
+use crate::placements::{RecordDoc, StateForm};
+use crate::source::FileClass;
+use crate::yaml::{self, Limits};
+
+pub use facts::Facts;
+pub use template::Template;
+
+/// What a file holds.
+#[derive(Clone, Debug, Default)]
+pub struct FileIr {
+    /// Its documents, in order, empty ones left out.
+    pub docs: Vec<DocIr>,
+    /// Its mistakes.
+    pub findings: Vec<Finding>,
+    /// Whether some of it could not be read: then nothing is concluded from what is missing.
+    pub broken: bool,
+}
+
+/// One document, or one item of a `List`.
+#[derive(Clone, Debug)]
+pub struct DocIr {
+    /// The document, counted from 0, empty ones included.
+    pub doc: u16,
+    /// The item, inside a `List`.
+    pub item: Option<u32>,
+    /// What it is.
+    pub body: DocBody,
+}
+
+/// What a document is.
+#[derive(Clone, Debug)]
+pub enum DocBody {
+    /// An intent of the fleet's API.
+    Intent(Box<Intent>),
+    /// An ordinary manifest.
+    Manifest(Manifest),
+    /// A part of the record.
+    Record(RecordDoc),
+}
+
+/// An ordinary manifest.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// Its identity, the namespace as written.
+    pub key: ObjKey,
+    /// What later stages ask of it.
+    pub facts: Facts,
+    /// Its text.
+    pub template: Arc<Template>,
+}
+
+/// The identity of an object. Orders by kind first, so that plans read by kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjKey {
+    /// The kind.
+    pub kind: SmolStr,
+    /// The namespace; `None` where none is stated, or the kind is cluster-scoped.
+    pub namespace: Option<SmolStr>,
+    /// The name.
+    pub name: SmolStr,
+    /// The API group; `""` is the core group.
+    pub group: SmolStr,
+    /// The version. Not part of what makes two objects the same: see [`ObjKey::same_object`].
+    pub version: SmolStr,
+}
+
+impl ObjKey {
+    /// Whether the API server would see one object: versions are views of it.
+    #[must_use]
+    pub fn same_object(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+
+    /// Everything but the version.
+    #[must_use]
+    pub fn identity(&self) -> (&str, &str, &str, &str) {
+        (&self.kind, &self.group, self.namespace.as_deref().unwrap_or_default(), &self.name)
+    }
+
+    /// `apiVersion` as written in YAML.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.to_string() } else { format!("{}/{}", self.group, self.version) }
+    }
+}
+
+impl std::fmt::Display for ObjKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.namespace {
+            Some(namespace) => write!(f, "{} {namespace}/{}", self.kind, self.name),
+            None => write!(f, "{} {}", self.kind, self.name),
+        }
+    }
+}
+
+/// How a file is read: all that its path says about its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileForm {
+    /// Its folder.
+    pub class: FileClass,
+    /// Its form, inside `state/`.
+    pub state: Option<StateForm>,
+}
+
+impl FileForm {
+    /// The form of a file.
+    #[must_use]
+    pub fn of(class: FileClass, path: &str) -> Self {
+        Self { class, state: (class == FileClass::State).then(|| StateForm::of(path)) }
+    }
+}
+
+/// Reads a file of a form.
+#[must_use]
+pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
+    let mut ir = FileIr::default();
+    let text = match yaml::decode_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            ir.broken = true;
+            ir.findings.push(reading_finding(&error));
+            return ir;
+        }
+    };
+    let composed = yaml::compose(text, limits);
+    for error in &composed.errors {
+        ir.broken |= error.is_error();
+        ir.findings.push(reading_finding(error));
+    }
+    for document in &composed.documents {
+        let Ok(doc) = u16::try_from(document.index) else {
+            ir.broken = true;
+            ir.findings.push(
+                Finding::new(codes::reading::YAML_LIMIT, document.span, "more than 65,535 documents in one file")
+                    .help("split the file"),
+            );
+            break;
+        };
+        let Some(node) = &document.root else { continue };
+        let class = form.class;
+        match class {
+            FileClass::Fleet | FileClass::Cluster | FileClass::Policy | FileClass::Team => {
+                intent::read(node, class, doc, &mut ir);
+            }
+            FileClass::TeamFolder => {
+                if intent::is_intent(node) {
+                    intent::read(node, class, doc, &mut ir);
+                } else {
+                    manifest::read(node, doc, &mut ir);
+                }
+            }
+            FileClass::Placements | FileClass::State => crate::placements::read(node, form.state, doc, &mut ir),
+            FileClass::Vendor | FileClass::Approval => {
+                ir.findings.push(
+                    Finding::new(
+                        codes::fields::NOT_YET,
+                        document.span,
+                        "this folder is not read yet: vendored sources and approvals are not supported",
+                    )
+                    .help("remove the file"),
+                );
+            }
+        }
+    }
+    ir
+}
+
+fn reading_finding(error: &yaml::YamlError) -> Finding {
+    let code = error.code();
+    let mut finding = Finding::new(code, error.span, error.message());
+    finding.help = error.help();
+    finding.related = error.related();
+    finding
+}
+
+/// The whole of a document, for findings that are about it as a whole: its first line only, so that a terminal shows
+/// one line and not hundreds.
+fn first_line(span: Span) -> Span {
+    Span::new(span.start, span.start.saturating_add(1).min(span.end))
+}

@@ -1,0 +1,135 @@
+//! The record: `placements/` (the lock: what runs) and `state/` (what was observed and decided).
+//!
+//! Format and compatibility. `placements/<team>.yaml` is `apiVersion: fleetwright.io/v1alpha1`, `kind: Placements` with one
+//! block per app, sorted by app; workloads sorted by key, seats by (cluster, pool). Files of `state/` have no header; their
+//! path says what they are. An unknown version, field or file is refused, never guessed; an unknown `weights` digest never
+//! moves a replica. Fields may be added; a field never changes its meaning.
+//! The next file of `state/` is a variant of [`StateForm`] and of [`RecordDoc`], and a field of [`Record`].
+
+mod read;
+mod write;
+
+use std::collections::BTreeMap;
+
+use crate::api::Lifecycle;
+use crate::base::taint::Taint;
+use crate::base::{FileId, Resources, SmolStr, Span, Spanned};
+
+pub use read::{PlacedAppDoc, PlacedWorkloadDoc, RecordDoc, SeatDoc, read};
+pub use write::{file_path, placements_text};
+
+/// What a file of `state/` is, by its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StateForm {
+    /// `state/capacity/<cluster>.yaml`
+    Capacity,
+    /// `state/taints/<cluster>.yaml`
+    Taints,
+    /// `state/lifecycle/<cluster>.yaml`
+    Lifecycle,
+    /// `state/outages/<cluster>.yaml`
+    Outage,
+    /// Written by the decider for itself or for the applier; a compile does not look at it.
+    NotForCompile,
+    /// A file that would change a compile, and that this version does not know.
+    Unknown,
+}
+
+impl StateForm {
+    /// The form of a path below the repository's root.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        let mut parts = path.split('/').skip(1);
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some("capacity"), Some(_), None) => Self::Capacity,
+            (Some("taints"), Some(_), None) => Self::Taints,
+            (Some("lifecycle"), Some(_), None) => Self::Lifecycle,
+            (Some("outages"), Some(_), None) => Self::Outage,
+            (Some("decider.yaml" | "pin.yaml" | "holds.yaml"), None, None) => Self::NotForCompile,
+            (Some("fences" | "rollouts" | "approvals"), Some(_), _) => Self::NotForCompile,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// What was observed of and decided for the fleet before this compile.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// By (team, app).
+    pub apps: BTreeMap<(SmolStr, SmolStr), PlacedApp>,
+    /// By cluster.
+    pub clusters: BTreeMap<SmolStr, Observed>,
+}
+
+/// Where an app runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedApp {
+    /// Where it is recorded; `None` in a record that was computed.
+    pub place: Option<(FileId, Span)>,
+    /// The selected clusters.
+    pub clusters: Vec<SmolStr>,
+    /// Its workloads, by key.
+    pub workloads: BTreeMap<SmolStr, PlacedWorkload>,
+}
+
+/// Where a workload runs.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct PlacedWorkload {
+    /// The digest of strategy and weight rules it was divided by.
+    pub weights: SmolStr,
+    /// Its seats, by (cluster, pool).
+    pub seats: Vec<PlacedSeat>,
+}
+
+/// Replicas of a workload in a cluster, or in one pool of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlacedSeat {
+    /// The cluster.
+    pub cluster: SmolStr,
+    /// The pool, where more than one was eligible.
+    pub pool: Option<SmolStr>,
+    /// How many.
+    pub replicas: u32,
+    /// A Job's completions.
+    pub completions: Option<u32>,
+}
+
+/// What was observed of a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Its capacity; wins over the Cluster file.
+    pub capacity: Option<Vec<ObservedPool>>,
+    /// Taints besides those of the Cluster file.
+    pub taints: Vec<Taint>,
+    /// The lifecycle; the stricter of this and the Cluster file counts.
+    pub lifecycle: Option<Lifecycle>,
+    /// Whether it answers.
+    pub outage: Option<OutageState>,
+}
+
+/// Whether a cluster answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+pub enum OutageState {
+    /// It does.
+    Ready,
+    /// It does not.
+    Lost,
+    /// It came back and is being cleaned.
+    Quarantined,
+}
+
+/// What was observed of a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObservedPool {
+    /// Its name: of a pool of the Cluster file, or `other`.
+    pub name: SmolStr,
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// Allocatable resources of one node.
+    pub allocatable: Resources,
+    /// What others use of it, per owner.
+    pub others: Vec<(SmolStr, Resources)>,
+}
+
+/// Where a recorded name is written.
+pub(crate) type Written = Spanned<SmolStr>;

@@ -1,0 +1,205 @@
+//! Reading the record.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{OutageState, StateForm, Written};
+use crate::api::{API_VERSION, Lifecycle};
+use crate::base::quantity::Quantity;
+use crate::base::taint::TaintEffect;
+use crate::base::{SmolStr, Spanned};
+use crate::diag::{Finding, codes};
+use crate::parse::{DocBody, DocIr, FileIr};
+use crate::yaml::{self, Node};
+
+/// A document of the record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordDoc {
+    /// `placements/<team>.yaml`
+    Placements(PlacementsDoc),
+    /// `state/capacity/<cluster>.yaml`
+    Capacity(CapacityDoc),
+    /// `state/taints/<cluster>.yaml`
+    Taints(Vec<TaintDoc>),
+    /// `state/lifecycle/<cluster>.yaml`
+    Lifecycle(LifecycleDoc),
+    /// `state/outages/<cluster>.yaml`
+    Outage(OutageDoc),
+}
+
+/// `kind: Placements`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PlacementsDoc {
+    /// The version.
+    pub api_version: Spanned<SmolStr>,
+    /// `Placements`.
+    pub kind: Spanned<SmolStr>,
+    /// The apps of the team that the file is named after.
+    pub apps: Vec<PlacedAppDoc>,
+}
+
+/// One app.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PlacedAppDoc {
+    /// Its name.
+    pub app: Written,
+    /// The selected clusters.
+    pub clusters: Vec<Written>,
+    /// Its workloads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workloads: Vec<PlacedWorkloadDoc>,
+}
+
+/// One workload.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PlacedWorkloadDoc {
+    /// `apps/Deployment/checkout`.
+    pub workload: Written,
+    /// Digest of strategy and weight rules.
+    pub weights: SmolStr,
+    /// Where it runs.
+    #[serde(default)]
+    pub seats: Vec<SeatDoc>,
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SeatDoc {
+    /// The cluster.
+    pub cluster: Written,
+    /// The pool, where more than one was eligible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<SmolStr>,
+    /// How many.
+    pub replicas: u32,
+    /// A Job's completions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completions: Option<u32>,
+}
+
+/// Observed capacity.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct CapacityDoc {
+    /// Of the namespace `kube-system`: the cluster's identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<SmolStr>,
+    /// Its pools.
+    pub pools: Vec<PoolDoc>,
+}
+
+/// One observed pool.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PoolDoc {
+    /// Its name.
+    pub name: Written,
+    /// How many nodes.
+    pub nodes: u32,
+    /// Allocatable resources of one node.
+    pub allocatable: BTreeMap<SmolStr, Quantity>,
+    /// What others use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OwnerDoc>,
+}
+
+/// What one owner uses of a pool.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct OwnerDoc {
+    /// `apps/DaemonSet/kube-system/proxy`.
+    pub owner: SmolStr,
+    /// The sum of its requests.
+    pub requests: BTreeMap<SmolStr, Quantity>,
+}
+
+/// An observed or decided taint.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct TaintDoc {
+    /// The key.
+    pub key: SmolStr,
+    /// The value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<SmolStr>,
+    /// The effect.
+    pub effect: TaintEffect,
+    /// Since when (RFC 3339): the decider counts `tolerationSeconds` from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<SmolStr>,
+}
+
+/// A decided lifecycle.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct LifecycleDoc {
+    /// The lifecycle.
+    pub lifecycle: Lifecycle,
+    /// Who said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<SmolStr>,
+}
+
+/// An outage.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct OutageDoc {
+    /// Whether it answers.
+    pub state: OutageState,
+    /// Rises when a cluster is declared Ready again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// Since when (RFC 3339).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<SmolStr>,
+}
+
+/// Reads a document of the record. `form` is `None` for a file of `placements/`.
+pub fn read(node: &Node<'_>, form: Option<StateForm>, doc: u16, ir: &mut FileIr) {
+    let body = match form {
+        None => typed::<PlacementsDoc>(node).and_then(|placements| {
+            if placements.api_version.as_str() == API_VERSION && placements.kind.as_str() == "Placements" {
+                return Ok(RecordDoc::Placements(placements));
+            }
+            let (written, wanted) = if placements.api_version.as_str() == API_VERSION {
+                (&placements.kind, "Placements")
+            } else {
+                (&placements.api_version, API_VERSION)
+            };
+            let message = format!("`{}` is not known here; expected `{wanted}`", written.value);
+            Err(Finding::new(codes::record::UNKNOWN_RECORD, written.span, message)
+                .help("a newer fleetwright may have written it: nothing is placed on a guess"))
+        }),
+        Some(StateForm::Capacity) => typed(node).map(RecordDoc::Capacity),
+        Some(StateForm::Taints) => typed(node).map(RecordDoc::Taints),
+        Some(StateForm::Lifecycle) => typed(node).map(RecordDoc::Lifecycle),
+        Some(StateForm::Outage) => typed(node).map(RecordDoc::Outage),
+        Some(StateForm::NotForCompile) => return,
+        Some(StateForm::Unknown) => Err(Finding::new(
+            codes::record::STATE_NOT_YET,
+            node.span,
+            "this version does not know what this file of `state/` decides",
+        )
+        .help("use the version of fleetwright that wrote it")),
+    };
+    match body {
+        Ok(record) => ir.docs.push(DocIr { doc, item: None, body: DocBody::Record(record) }),
+        Err(finding) => {
+            ir.broken = true;
+            ir.findings.push(finding);
+        }
+    }
+}
+
+fn typed<T: DeserializeOwned>(node: &Node<'_>) -> Result<T, Finding> {
+    yaml::decode(node).map_err(|error| {
+        Finding::new(codes::record::UNKNOWN_RECORD, error.span, error.message)
+            .help("the record is written by fleetwright; a newer version may have written this")
+    })
+}

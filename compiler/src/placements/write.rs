@@ -1,0 +1,52 @@
+//! Writing the lock.
+
+use serde_json::{Value, json};
+
+use super::{PlacedApp, PlacedSeat};
+use crate::api::API_VERSION;
+use crate::base::SmolStr;
+use crate::yaml;
+
+/// The path of a team's file.
+#[must_use]
+pub fn file_path(team: &str) -> String {
+    format!("placements/{team}.yaml")
+}
+
+/// The text of `placements/<team>.yaml`: apps ascending by name, one block each.
+#[must_use]
+pub fn placements_text<'a>(apps: impl IntoIterator<Item = (&'a SmolStr, &'a PlacedApp)>) -> String {
+    let apps: Vec<Value> = apps
+        .into_iter()
+        .map(|(name, placed)| {
+            let mut block = json!({"app": name.as_str(), "clusters": placed.clusters});
+            if !placed.workloads.is_empty() {
+                let workloads: Vec<Value> = placed
+                    .workloads
+                    .iter()
+                    .map(|(key, w)| {
+                        let seats: Vec<Value> = w.seats.iter().map(seat).collect();
+                        json!({"workload": key.as_str(), "weights": w.weights.as_str(), "seats": seats})
+                    })
+                    .collect();
+                block["workloads"] = workloads.into();
+            }
+            block
+        })
+        .collect();
+    let mut text = String::new();
+    yaml::emit(&json!({"apiVersion": API_VERSION, "kind": "Placements", "apps": apps}), &mut text);
+    text
+}
+
+fn seat(seat: &PlacedSeat) -> Value {
+    let mut row = json!({"cluster": seat.cluster.as_str()});
+    if let Some(pool) = &seat.pool {
+        row["pool"] = pool.as_str().into();
+    }
+    row["replicas"] = seat.replicas.into();
+    if let Some(completions) = seat.completions {
+        row["completions"] = completions.into();
+    }
+    row
+}
