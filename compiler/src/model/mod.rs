@@ -8,6 +8,7 @@
 pub mod check;
 mod cluster_set;
 pub mod lower;
+mod rule;
 mod selector;
 
 use std::collections::BTreeMap;
@@ -17,10 +18,11 @@ use crate::api::{Capacity, Lifecycle, Plaintext, Strategy};
 use crate::base::labels::Labels;
 use crate::base::taint::{Taint, Toleration};
 use crate::base::{AppId, ClusterId, Digest, FileId, Resources, SmolStr, Span, TeamId};
-use crate::overrides::OverrideRule;
 use crate::parse::{Facts, ObjKey, Template};
 
 pub use cluster_set::ClusterSet;
+pub use crate::kinds::replicas::WorkloadKind;
+pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
 
 /// A valid fleet.
@@ -268,27 +270,6 @@ pub enum Share {
     Whole,
     /// It runs as it is in every selected cluster (DaemonSets; everything under Duplicated).
     Everywhere,
-}
-
-/// Which kind of workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WorkloadKind {
-    /// `batch/v1 CronJob`
-    CronJob,
-    /// `apps/v1 DaemonSet`
-    DaemonSet,
-    /// `apps/v1 Deployment`
-    Deployment,
-    /// `batch/v1 Job`
-    Job,
-    /// `v1 Pod`
-    Pod,
-    /// `apps/v1 ReplicaSet`
-    ReplicaSet,
-    /// `v1 ReplicationController`
-    ReplicationController,
-    /// `apps/v1 StatefulSet`
-    StatefulSet,
 }
 
 /// A workload of an app.

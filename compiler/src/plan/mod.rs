@@ -1,0 +1,86 @@
+//! From what should run to which object goes where, and how that differs from what runs.
+//!
+//! Invariants: leaves no choice to whoever executes it; objects without replicas follow the workloads; equal inputs give
+//! equal plans, in one order.
+
+use crate::base::{ClusterId, SmolStr};
+use crate::base::labels::Labels;
+
+/// The plan of a compile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// By app id.
+    pub apps: Vec<AppPlan>,
+    /// Namespaces to generate, by cluster then name.
+    pub namespaces: Vec<(ClusterId, SmolStr, Labels)>,
+}
+
+/// The plan of one app.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AppPlan {
+    /// Which object goes where, ascending by (cluster, object).
+    pub objects: Vec<PlannedObject>,
+    /// Differences from the record, ascending by (workload, cluster).
+    pub moves: Vec<Move>,
+}
+
+/// An object in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlannedObject {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// Which of the app's objects.
+    pub object: u32,
+    /// What is written into it.
+    pub fill: Fill,
+}
+
+/// What differs between clusters of one variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fill {
+    /// Nothing: the object as it is.
+    AsIs,
+    /// A share of replicas.
+    Share {
+        /// Replicas, or a Job's parallelism.
+        replicas: u32,
+        /// A Job's completions.
+        completions: Option<u32>,
+    },
+}
+
+/// A workload's replicas in a cluster, before and after. Numbers as written into manifests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Move {
+    /// Which of the app's workloads.
+    pub workload: u16,
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// Replicas that run.
+    pub before: u32,
+    /// Replicas that should run.
+    pub after: u32,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// Why replicas come or go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// Nothing ran before.
+    New,
+    /// The total changed.
+    Total,
+    /// Strategy or weights changed.
+    Weights,
+    /// The selector, the team's clusters or a bound no longer allow the cluster.
+    Intent,
+    /// A NoExecute taint is not tolerated.
+    Taint,
+    /// The cluster is Draining or Retired.
+    Lifecycle,
+    /// The pool no longer holds them.
+    Displaced,
+    /// They take the place of replicas that left another cluster, or were short before.
+    Refill,
+}

@@ -1,0 +1,132 @@
+//! The result of scheduling.
+
+use crate::api::Lifecycle;
+use crate::base::{ClusterId, PoolId, SmolStr};
+use crate::model::{ClusterSet, Mismatch};
+
+/// What should run, by app id.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// By app id.
+    pub apps: Vec<AppTarget>,
+}
+
+/// Where one app should run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AppTarget {
+    /// The selected clusters. Objects without replicas follow the workloads; without workloads they go to all of these.
+    pub clusters: ClusterSet,
+    /// Seats with at least one replica, ascending by (workload, cluster, pool).
+    pub seats: Vec<Seat>,
+    /// Why each other cluster was not selected, or gets nothing: classes of clusters, each with one verdict, ascending.
+    pub verdicts: Vec<(Verdict, ClusterSet)>,
+    /// What could not be done.
+    pub deficits: Vec<Deficit>,
+}
+
+/// Replicas of a workload in a pool of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Seat {
+    /// Which of the app's workloads.
+    pub workload: u16,
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The pool; `None` where only one is eligible, or capacity is unknown.
+    pub pool: Option<PoolId>,
+    /// How many, as divided: an override of replicas is not in it.
+    pub replicas: u32,
+    /// A Job's completions.
+    pub completions: Option<u32>,
+}
+
+/// Why a cluster is not selected, or gets nothing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// The selector does not match.
+    Mismatch(Mismatch),
+    /// The team may not use it.
+    Team,
+    /// A taint that is not tolerated: `key=value:effect`.
+    Taint(SmolStr),
+    /// It serves no such kind: `group/version kind`.
+    ApiNotServed(SmolStr),
+    /// It takes no new replicas.
+    Lifecycle(Lifecycle),
+    /// It does not answer, or came back and is being cleaned.
+    Unhealthy,
+    /// One replica is larger than any of its nodes that may run it.
+    LargerThanNode {
+        /// The resource.
+        resource: SmolStr,
+        /// What a replica asks for.
+        needed: i128,
+        /// The largest node.
+        largest: i128,
+    },
+    /// No pool's nodes may run it: node selector, affinity or node taints.
+    NoEligiblePool,
+    /// No room for one replica, or for all where all must fit.
+    NoRoom {
+        /// The resource that is short.
+        resource: SmolStr,
+        /// What is asked for.
+        needed: i128,
+        /// What is left.
+        free: i128,
+    },
+    /// A per-cluster bound leaves no place for it.
+    Bound,
+    /// No weight rule matches it, or its weight is 0.
+    NoWeight,
+    /// Its share rounds to zero.
+    RoundedToZero,
+    /// The spread allows no more groups, or fewer clusters suffice.
+    NotChosen,
+    /// The quota leaves nothing.
+    Quota,
+    /// Supposed to be lost.
+    SupposedLost,
+}
+
+/// What could not be done for an app.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Deficit {
+    /// Replicas that fit nowhere.
+    Unplaced {
+        /// Which of the app's workloads.
+        workload: u16,
+        /// How many.
+        replicas: u32,
+        /// How many are wanted in all.
+        wanted: u32,
+        /// Replicas that ran before and no longer fit where they were.
+        displaced: u32,
+    },
+    /// A spread constraint that cannot be met.
+    Spread {
+        /// Which constraint.
+        topology_key: SmolStr,
+        /// Groups that could hold a replica.
+        have: u32,
+        /// Groups that are wanted.
+        min: u32,
+        /// Whether the search was greedy, so that a solution may exist all the same.
+        greedy: bool,
+    },
+    /// The team's quota refuses the increase.
+    Quota {
+        /// The resource, as the quota names it.
+        resource: SmolStr,
+        /// What the team uses, the app's previous seats included.
+        used: i128,
+        /// What the app would add.
+        more: i128,
+        /// The most allowed.
+        hard: i128,
+    },
+    /// `weights` are stated and match no selected cluster.
+    NoWeightMatches {
+        /// Which of the app's workloads.
+        workload: u16,
+    },
+}

@@ -1,0 +1,60 @@
+//! Objects after overrides, once per variant: the set of override rules, and the values of the variables they use, that
+//! clusters share.
+//!
+//! Invariants: clusters with the same rules and values share one variant, whatever their names; an object that no rule
+//! touches keeps the template it was parsed to; requests, node selectors and tolerations are read here, after overrides,
+//! and nowhere else.
+
+use std::sync::Arc;
+
+use crate::base::ClusterId;
+use crate::kinds::pod::PodFacts;
+use crate::parse::Template;
+
+/// The variants of every app, by app id.
+#[derive(Clone, Debug, Default)]
+pub struct Variants {
+    /// By app id.
+    pub apps: Vec<AppVariants>,
+}
+
+/// The variants of one app.
+#[derive(Clone, Debug, Default)]
+pub struct AppVariants {
+    /// At least one.
+    pub variants: Vec<Variant>,
+    /// By cluster id, which variant; empty where all clusters share the first.
+    pub of_cluster: Vec<u16>,
+}
+
+/// The objects of an app as some clusters get them, but for their share of replicas.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// By object of the app: namespace and fleetwright's labels are set, overrides applied.
+    pub objects: Vec<Arc<Template>>,
+    /// By workload of the app.
+    pub workloads: Vec<WorkloadVariant>,
+}
+
+/// What a variant says of a workload.
+#[derive(Clone, Debug)]
+pub struct WorkloadVariant {
+    /// What one pod asks for and where it may run; `None` where the pod could not be read, which was reported.
+    pub pod: Option<Arc<PodFacts>>,
+    /// The replicas that an override wrote: they replace the share after division, and plan, room and quota count them.
+    pub replicas: Option<u32>,
+}
+
+impl AppVariants {
+    /// Which variant a cluster gets.
+    #[must_use]
+    pub fn index_of(&self, cluster: ClusterId) -> usize {
+        self.of_cluster.get(cluster.index()).map_or(0, |i| usize::from(*i))
+    }
+
+    /// The variant a cluster gets.
+    #[must_use]
+    pub fn of(&self, cluster: ClusterId) -> &Variant {
+        &self.variants[self.index_of(cluster)]
+    }
+}
