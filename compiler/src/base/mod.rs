@@ -4,6 +4,7 @@
 //! The next small value type that several stages share goes here, a file of its own.
 
 mod digest;
+mod field;
 mod ids;
 pub mod labels;
 pub mod name;
@@ -13,6 +14,7 @@ mod span;
 pub mod taint;
 
 pub use digest::{ContentId, Digest, DigestWriter};
+pub use field::FieldError;
 pub use ids::{AppId, ClusterId, FileId, PoolId, TeamId};
 pub use resources::Resources;
 pub use smol_str::SmolStr;
