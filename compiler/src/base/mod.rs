@@ -7,6 +7,7 @@ mod digest;
 mod ids;
 pub mod labels;
 pub mod name;
+mod path;
 pub mod quantity;
 mod resources;
 mod span;
@@ -14,6 +15,7 @@ pub mod taint;
 
 pub use digest::{ContentId, Digest, DigestWriter};
 pub use ids::{AppId, ClusterId, FileId, PoolId, TeamId};
+pub use path::{Path, PathError, Seg};
 pub use resources::Resources;
 pub use smol_str::SmolStr;
 pub use span::{SPANNED_END, SPANNED_NAME, SPANNED_START, SPANNED_VALUE, Span, Spanned};
