@@ -16,7 +16,7 @@ pub struct Free {
     pub free: i128,
     /// Left in sum on nodes that exist; negative when over-booked or when virtual nodes are needed already.
     pub real: i128,
-    /// An upper bound of what one more pod could get.
+    /// The most one more pod could get, if the pods are packed tightly. What is left may be in smaller pieces.
     pub largest: u64,
 }
 
@@ -82,10 +82,10 @@ impl Rooms {
             let largest = match cause {
                 Cause::NotOffered => 0,
                 Cause::LargerThanNode => lane.map_or(0, Lane::node),
-                // The ledger of this very request may be the one that refuses: less than needed is all that is known.
-                Cause::Packing | Cause::UsedUp => lane
-                    .map_or(0, |lane| lane.largest(at.asked(at.all_nodes, true)))
-                    .min(needed.saturating_sub(1)),
+                // Refused all the same, for a reason the packing of this one resource does not show.
+                Cause::Packing | Cause::UsedUp => {
+                    lane.map_or(0, |lane| lane.largest(at.asked(at.all_nodes, true))).min(needed.saturating_sub(1))
+                }
             };
             let shortage =
                 Shortage { pool: *pool, resource: self.resource_name(resource).clone(), cause, needed, largest };
@@ -104,6 +104,14 @@ impl Rooms {
         let pool = self.get(pool);
         let asked = pool.asked(0, true);
         let mut nodes = pool.known.then_some(0)?;
+        if replicas == 0 {
+            return Some(0);
+        }
+        // In a pool that is overdrawn the bookings come first, whatever resource they are short of.
+        let placed = pool.asked(0, false);
+        for (_, lane) in pool.lanes.iter().filter(|(_, lane)| lane.is_booked()) {
+            nodes = nodes.max(lane.nodes_in_use(placed)?);
+        }
         for (resource, amount) in &self.request_of(request).amounts {
             let lane = pool.lane(*resource).filter(|lane| lane.is_offered())?;
             nodes = nodes.max(lane.nodes_for(*amount, u64::from(replicas), asked)?);

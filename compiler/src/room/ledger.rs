@@ -1,5 +1,7 @@
 //! One resource of one pool: what is booked, and what one more pod would be charged.
 
+use super::pieces::largest_piece;
+
 /// Ledgers kept for every resource: 0 (the plain sum) and 1 to 4.
 pub(super) const LEDGERS: usize = 5;
 
@@ -86,7 +88,8 @@ impl Tightest {
     }
 }
 
-/// The charge of one pod in ledger `k`, in units of `node × max(k, 1)` to a node. Never decreases with the request.
+/// The charge of one pod in ledger `k`, in units of `node × max(k, 1)` to a node. Never decreases with the request; the
+/// node size decides what one unit is.
 fn charge(k: u64, request: u64, node: u64) -> i128 {
     if k == 0 {
         return i128::from(request);
@@ -96,7 +99,8 @@ fn charge(k: u64, request: u64, node: u64) -> i128 {
         return 0;
     }
     let whole = i128::from(k) * i128::from(request);
-    if node == 0 {
+    if request >= node {
+        // Larger than a node: booked all the same, so at least the node is gone.
         return whole;
     }
     let (quotient, rest) = match u64::try_from(scaled) {
@@ -132,6 +136,10 @@ impl Lane {
 
     pub(super) fn is_offered(&self) -> bool {
         self.offered > 0
+    }
+
+    pub(super) fn is_booked(&self) -> bool {
+        !self.booked.is_empty()
     }
 
     /// Books `pods` pods, or takes them back when negative.
@@ -254,6 +262,11 @@ impl Lane {
         Some(nodes)
     }
 
+    /// Whether the bookings exceed what the nodes offer. Where nothing is booked there is nothing to exceed.
+    pub(super) fn is_overdrawn(&self, asked: Asked) -> bool {
+        self.is_booked() && (0..).zip(self.charged).any(|(k, charged)| self.left(k, charged, asked) < 0)
+    }
+
     /// By how much the bookings exceed what the nodes offer, in amounts of the resource, rounded up; 0 when they do not.
     /// Where only packing is violated, the share of nodes that is missing counts.
     pub(super) fn excess(&self, asked: Asked) -> i128 {
@@ -263,28 +276,14 @@ impl Lane {
             let k = i128::from(k.max(1));
             if over > 0 { (over + k - 1) / k } else { 0 }
         };
-        ledgers.map(excess).max().unwrap_or(0)
+        if self.is_booked() { ledgers.map(excess).max().unwrap_or(0) } else { 0 }
     }
 
-    /// The largest request of one more pod that ledgers 0 to 4 admit.
+    /// The most one more pod could get of what is left: the largest piece of a tight packing, and no more than the sum.
     pub(super) fn largest(&self, asked: Asked) -> u64 {
-        let admits = |request: u64| {
-            (0..).zip(self.charged).all(|(k, charged)| {
-                let charge = charge(k, request, self.node);
-                charge == 0 || charge <= self.left(k, charged, asked)
-            })
-        };
-        // Charges never decrease with the request, so the admitted ones are a prefix.
-        let (mut low, mut high) = (0, self.node);
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            if admits(middle) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        low
+        let pods = |booked: &Booked| (booked.request, u64::try_from(booked.pods).unwrap_or(0));
+        let piece = largest_piece(asked.nodes, self.node, self.booked.iter().rev().map(pods));
+        piece.min(u64::try_from(self.free(asked).max(0)).unwrap_or(u64::MAX))
     }
 }
 
@@ -314,8 +313,7 @@ mod tests {
             (2, 6, 8, 16),  // 3x = 2.25: all of it
             (3, 2, 8, 6),   // 4x = 1: x itself
             (4, 8, 8, 32),  // a whole node in every ledger
-            (1, 12, 8, 12), // larger than the node: x itself, 3 / 2
-            (1, 13, 8, 24), // 2x = 3.25
+            (1, 13, 8, 13), // larger than the node: x itself
             (2, 3, 0, 6),   // no node left
         ];
         for (k, request, node, expected) in cases {

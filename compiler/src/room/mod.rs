@@ -33,8 +33,8 @@
 //!
 //! * The answer is a function of what is booked; not of the order of bookings, nor of which requests were ever asked about.
 //! * Booking never gives room to anyone; undoing restores the ledgers exactly.
-//! * Room is never negative and never wraps: an over-booked pool has room 0 and is listed by
-//!   [`overdrawn`](Rooms::overdrawn).
+//! * Room is never negative and never wraps. A pool whose bookings exceed its nodes has room 0 for every request, and is
+//!   listed by [`overdrawn`](Rooms::overdrawn). Usage by others alone never makes a pool overdrawn.
 //! * Unknown capacity is `None`, never 0.
 //!
 //! Which pools a pod may use is the caller's business (labels, taints and tolerations are not known here), as is the
@@ -42,6 +42,7 @@
 
 mod explain;
 mod ledger;
+mod pieces;
 mod rooms;
 mod spec;
 mod spread;

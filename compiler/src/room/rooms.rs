@@ -53,6 +53,9 @@ pub(super) struct Pool {
     pub(super) lanes: Vec<(ResourceId, Lane)>,
     /// From resource to lane, [`NO_LANE`] or short where there is none.
     slots: Vec<u16>,
+    /// Whether more is booked than all nodes hold, usage by others not counted. Then there is room for nobody: the
+    /// next pod to start would take the place of one that is promised it.
+    overdrawn: bool,
     version: u64,
 }
 
@@ -106,17 +109,14 @@ impl Rooms {
             known: spec.known,
             lanes: Vec::new(),
             slots: Vec::new(),
+            overdrawn: false,
             version: 0,
         };
         let others = spec.allocatable_per_node.0.keys().filter(|name| *name != PODS);
         for name in std::iter::once(&SmolStr::new_static(PODS)).chain(others) {
             let resource = self.resource(name);
-            let lane = Lane::new(
-                spec.node_size(name),
-                spec.daemon.get(name),
-                spec.reserved.get(name),
-                spec.others.get(name),
-            );
+            let lane =
+                Lane::new(spec.node_size(name), spec.daemon.get(name), spec.reserved.get(name), spec.others.get(name));
             pool.add_lane(resource, lane);
         }
         pool
@@ -286,6 +286,8 @@ impl Rooms {
                 }
             }
         }
+        let asked = pool.asked(pool.all_nodes, false);
+        pool.overdrawn = pool.lanes.iter().any(|(_, lane)| lane.is_overdrawn(asked));
     }
 
     /// All pools, ascending.
@@ -361,6 +363,12 @@ impl Pool {
                 room = (replicas, (*resource, cause));
             }
         }
-        Some(too_large.map_or(room, |why| (0, why)))
+        if let Some(why) = too_large {
+            return Some((0, why));
+        }
+        if self.overdrawn {
+            room.0 = 0;
+        }
+        Some(room)
     }
 }
