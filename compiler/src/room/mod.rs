@@ -1,1 +1,58 @@
-//! Being written.
+//! How many more pods fit, what is booked, and how to take bookings back.
+//!
+//! The scheduler asks it before each division, books what it decides, and undoes tentative bookings (tiers, preemption,
+//! what-if). `why` and the reports ask it what is short.
+//!
+//! # The estimate
+//!
+//! A pool is `n` equal nodes. Per resource a node offers
+//! `node = floor(allocatable × overcommit) − DaemonSets`, the pool `n × node`. Nobody knows on which node a pod will
+//! land, so the pool is not simulated; instead every resource keeps *ledgers*. A pod that requests the fraction
+//! `x = request / node` is charged, in nodes:
+//!
+//! | ledger | charge |
+//! |---|---|
+//! | 0 | `x`; usage by others and reserves are charged here alone |
+//! | k = 1..4 | `floor((k+1)x) / k`, but `x` where `(k+1)x` is an integer |
+//! | k = pods of this request on one node, if 5 or more | the same; only for the request that is asked about |
+//!
+//! `room = min over resources and ledgers of floor((n − charged) / charge)`, never below 0.
+//!
+//! Each of these charges is a *dual feasible function*, the `u^(k)` of Fekete and Schepers ("New classes of fast lower
+//! bounds for bin packing problems", 2001): whatever fits on one node is charged at most one node. Hence:
+//!
+//! * **What really fits is never refused**, for any mixture of pods that really is on the nodes.
+//! * **One request size alone is exact**: `n × floor(node / request)`, because the ledger `k = floor(node / request)`
+//!   charges exactly `1/k`. Ten nodes of 8 CPU hold ten pods of 5 CPU, and then no further one (ledger 1), although 30
+//!   CPU are free.
+//! * Mixtures may be promised somewhat more than a packing finds (`tests.rs` measures how much).
+//!
+//! Everything is an integer: ledger k counts in units of `node × k`, so `x` is `k × request` and a `1/k` is `node`.
+//!
+//! # Invariants
+//!
+//! * The answer is a function of what is booked; not of the order of bookings, nor of which requests were ever asked about.
+//! * Booking never gives room to anyone; undoing restores the ledgers exactly.
+//! * Room is never negative and never wraps. A pool whose bookings exceed its nodes has room 0 for every request, and is
+//!   listed by [`overdrawn`](Rooms::overdrawn). Usage by others alone never makes a pool overdrawn.
+//! * Unknown capacity is `None`, never 0.
+//!
+//! Which pools a pod may use is the caller's business (labels, taints and tolerations are not known here), as is the
+//! cap an observed estimate sets. The next bound that limits a pool goes into [`ledger`] as another charge.
+
+mod explain;
+mod ledger;
+mod pieces;
+mod rooms;
+mod spec;
+mod spread;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use explain::{Free, Overdraft, Shortage};
+pub use ledger::Cause;
+pub use rooms::{Mark, PoolRef, RequestId, ResourceId, Room, Rooms};
+pub use spec::{DEFAULT_PODS_PER_NODE, PoolSpec, Ratio, share_reserved};
+pub use spread::{EligiblePool, Excess, Spread, SumRoom};
+pub use summary::{UNLIMITED, summary_room, summary_room_without_pods};

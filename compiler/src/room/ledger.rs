@@ -1,0 +1,339 @@
+//! One resource of one pool: what is booked, and what one more pod would be charged.
+
+use super::pieces::largest_piece;
+
+/// Ledgers kept for every resource: 0 (the plain sum) and 1 to 4.
+pub(super) const LEDGERS: usize = 5;
+
+/// Requests and node sizes are clamped here. 2^60 milli-CPU or bytes is beyond any node, and keeps
+/// `5 × amount` in 64 bits and `nodes × k × amount` far inside 128.
+pub(super) const MAX_REQUEST: u64 = 1 << 60;
+/// One less, so that a clamped request never fits a clamped node.
+pub(super) const MAX_NODE: u64 = MAX_REQUEST - 1;
+/// Pool-wide amounts (others, reserves) are clamped to this, either sign.
+pub(super) const MAX_POOL: i128 = 1 << 110;
+
+/// Beyond so many pods of one request on a node, the plain sum is less than 0.1 % off and is used alone.
+const MAX_FINE: u64 = 1024;
+
+/// What limits the room of a pool. From the hopeless to the near: a later one needs less to change.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cause {
+    /// No node of the pool offers this resource.
+    NotOffered,
+    /// A node offers it, but never enough for one pod, even when empty.
+    LargerThanNode,
+    /// Enough may be free in sum, but in pieces too small for one pod.
+    Packing,
+    /// The sum is used up.
+    UsedUp,
+}
+
+/// Pods booked with the same request of this resource.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Booked {
+    request: u64,
+    pods: i128,
+}
+
+/// The ledgers of one resource in one pool.
+///
+/// `booked` is the truth; `charged` is derived from it and the node size.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Lane {
+    /// What one node offers after overcommit, DaemonSets not subtracted.
+    offered: u64,
+    /// Requested by DaemonSets on every node.
+    daemon: i128,
+    /// What is left of a node for other pods.
+    node: u64,
+    /// Kept free, and used by others: pool-wide, ledger 0 only.
+    reserved: i128,
+    others: i128,
+    /// Ascending by request, no zero counts, no zero requests.
+    booked: Vec<Booked>,
+    /// Per ledger, in units of `node × max(k, 1)` to a node.
+    charged: [i128; LEDGERS],
+}
+
+/// Nodes and what else a question of room is about.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    /// How many nodes count.
+    pub nodes: u64,
+    /// Pods a node takes: more of one request on a node need no ledger.
+    pub pods_per_node: u64,
+    /// Whether usage by others counts.
+    pub others: bool,
+}
+
+/// The least room of the ledgers seen so far.
+struct Tightest {
+    room: u64,
+    cause: Option<Cause>,
+}
+
+impl Tightest {
+    /// The product is cheaper than the division, and mostly settles it.
+    fn is_lowered_by(&self, left: i128, charge: i128) -> bool {
+        charge > 0 && left < i128::from(self.room).saturating_mul(charge)
+    }
+
+    fn admit(&mut self, left: i128, charge: i128, cause: Cause) {
+        if self.is_lowered_by(left, charge) {
+            // Less than the present room, so it fits 64 bits.
+            self.room = u64::try_from(left.max(0) / charge).unwrap_or(self.room);
+            self.cause = Some(cause);
+        }
+    }
+}
+
+/// The charge of one pod in ledger `k`, in units of `node × max(k, 1)` to a node. Never decreases with the request; the
+/// node size decides what one unit is.
+fn charge(k: u64, request: u64, node: u64) -> i128 {
+    if k == 0 {
+        return i128::from(request);
+    }
+    let scaled = u128::from(k + 1) * u128::from(request);
+    if scaled < u128::from(node) {
+        return 0;
+    }
+    let whole = i128::from(k) * i128::from(request);
+    if request >= node {
+        // Larger than a node: booked all the same, so at least the node is gone.
+        return whole;
+    }
+    let (quotient, rest) = match u64::try_from(scaled) {
+        Ok(scaled) => (u128::from(scaled / node), u128::from(scaled % node)),
+        Err(_) => (scaled / u128::from(node), scaled % u128::from(node)),
+    };
+    if rest == 0 { whole } else { i128::try_from(quotient * u128::from(node)).unwrap_or(i128::MAX) }
+}
+
+/// Units of a node in ledger `k`.
+fn unit(k: u64, node: u64) -> i128 {
+    i128::from(k.max(1)) * i128::from(node)
+}
+
+impl Lane {
+    pub(super) fn new(offered: i128, daemon: i128, reserved: i128, others: i128) -> Self {
+        let mut lane = Self {
+            offered: u64::try_from(offered.clamp(0, i128::from(MAX_NODE))).unwrap_or(MAX_NODE),
+            daemon: daemon.clamp(0, MAX_POOL),
+            node: 0,
+            reserved: reserved.clamp(0, MAX_POOL),
+            others: others.clamp(0, MAX_POOL),
+            booked: Vec::new(),
+            charged: [0; LEDGERS],
+        };
+        lane.resize();
+        lane
+    }
+
+    pub(super) fn node(&self) -> u64 {
+        self.node
+    }
+
+    pub(super) fn is_offered(&self) -> bool {
+        self.offered > 0
+    }
+
+    pub(super) fn is_booked(&self) -> bool {
+        !self.booked.is_empty()
+    }
+
+    /// Books `pods` pods, or takes them back when negative.
+    pub(super) fn book(&mut self, request: u64, pods: i128) {
+        if request == 0 || pods == 0 {
+            return;
+        }
+        for (k, charged) in (0..).zip(&mut self.charged) {
+            *charged += charge(k, request, self.node) * pods;
+        }
+        match self.booked.binary_search_by_key(&request, |booked| booked.request) {
+            Ok(at) => {
+                if let Some(booked) = self.booked.get_mut(at) {
+                    booked.pods += pods;
+                    if booked.pods == 0 {
+                        self.booked.remove(at);
+                    }
+                }
+            }
+            Err(at) => self.booked.insert(at, Booked { request, pods }),
+        }
+    }
+
+    /// Takes `request` from every node for DaemonSets, or gives it back when negative. Charges depend on the node
+    /// size, so the ledgers are made anew.
+    pub(super) fn shrink_node(&mut self, request: i128) {
+        self.daemon += request;
+        self.resize();
+    }
+
+    fn resize(&mut self) {
+        let left = i128::from(self.offered).saturating_sub(self.daemon).max(0);
+        self.node = u64::try_from(left).unwrap_or(MAX_NODE);
+        for (k, charged) in (0..).zip(&mut self.charged) {
+            *charged = self.booked.iter().map(|booked| charge(k, booked.request, self.node) * booked.pods).sum();
+        }
+    }
+
+    /// What ledger `k` has left, negative when over-booked.
+    fn left(&self, k: u64, charged: i128, asked: Asked) -> i128 {
+        let lump = match (k, asked.others) {
+            (0, true) => self.reserved + self.others,
+            (0, false) => self.reserved,
+            _ => 0,
+        };
+        i128::from(asked.nodes) * unit(k, self.node) - charged - lump
+    }
+
+    /// The plain sum left on `asked.nodes` nodes, negative when over-booked.
+    pub(super) fn free(&self, asked: Asked) -> i128 {
+        self.left(0, self.charged[0], asked)
+    }
+
+    /// How many more pods fit and why not more, if that is less than `below`.
+    pub(super) fn room(&self, request: u64, asked: Asked, below: u64) -> Option<(u64, Cause)> {
+        if request == 0 || below == 0 {
+            return None;
+        }
+        let mut tightest = Tightest { room: below, cause: None };
+        for (k, charged) in (0..).zip(self.charged) {
+            let cause = if k == 0 { Cause::UsedUp } else { Cause::Packing };
+            tightest.admit(self.left(k, charged, asked), charge(k, request, self.node), cause);
+        }
+        if let Some(k) = self.fine(request, asked) {
+            let charge = i128::from(self.node);
+            // A charge is at most (k+1)x/k: a bound of what this ledger has left, without adding up what is booked.
+            let at_least = i128::from(asked.nodes) * unit(k, self.node) - self.charged[0] * i128::from(k + 1);
+            if tightest.is_lowered_by(at_least, charge) {
+                tightest.admit(self.left(k, self.charged_in(k), asked), charge, Cause::Packing);
+            }
+        }
+        tightest.cause.map(|cause| (tightest.room, cause))
+    }
+
+    /// The further ledger this request needs to be exact: as many pods as a node holds, where the plain sum and
+    /// ledgers 1 to 4 do not already say so.
+    fn fine(&self, request: u64, asked: Asked) -> Option<u64> {
+        let per_node = self.node.checked_div(request)?;
+        let needed = (LEDGERS as u64..MAX_FINE).contains(&per_node)
+            && per_node < asked.pods_per_node
+            && !self.node.is_multiple_of(request);
+        needed.then_some(per_node)
+    }
+
+    /// The charges of everything booked in ledger `k`. Requests up to `node / (k+1)` are charged nothing.
+    fn charged_in(&self, k: u64) -> i128 {
+        let from = self.booked.partition_point(|booked| booked.request < self.node / (k + 1));
+        self.booked.iter().skip(from).map(|booked| charge(k, booked.request, self.node) * booked.pods).sum()
+    }
+
+    /// The nodes that must exist for `pods` more pods; `None` if none is ever large enough, or for counts beyond 64
+    /// bits.
+    pub(super) fn nodes_for(&self, request: u64, pods: u64, asked: Asked) -> Option<u64> {
+        if request == 0 {
+            return Some(0);
+        }
+        if request > self.node {
+            return None;
+        }
+        let ledgers = (0..).zip(self.charged).chain(self.fine(request, asked).map(|k| (k, self.charged_in(k))));
+        let none = Asked { nodes: 0, ..asked };
+        let mut nodes = 0;
+        for (k, charged) in ledgers {
+            let charge = charge(k, request, self.node);
+            if charge > 0 {
+                let taken = charge * i128::from(pods) - self.left(k, charged, none);
+                nodes = nodes.max(whole_nodes(taken, unit(k, self.node))?);
+            }
+        }
+        Some(nodes)
+    }
+
+    /// The nodes that what is booked, reserved and used by others takes up; `None` where it does not fit any number.
+    pub(super) fn nodes_in_use(&self, asked: Asked) -> Option<u64> {
+        let none = Asked { nodes: 0, ..asked };
+        let mut nodes = 0;
+        for (k, charged) in (0..).zip(self.charged) {
+            nodes = nodes.max(whole_nodes(-self.left(k, charged, none), unit(k, self.node))?);
+        }
+        Some(nodes)
+    }
+
+    /// Whether the bookings exceed what the nodes offer. Where nothing is booked there is nothing to exceed.
+    pub(super) fn is_overdrawn(&self, asked: Asked) -> bool {
+        self.is_booked() && (0..).zip(self.charged).any(|(k, charged)| self.left(k, charged, asked) < 0)
+    }
+
+    /// By how much the bookings exceed what the nodes offer, in amounts of the resource, rounded up; 0 when they do not.
+    /// Where only packing is violated, the share of nodes that is missing counts.
+    pub(super) fn excess(&self, asked: Asked) -> i128 {
+        let ledgers = (0..).zip(self.charged);
+        let excess = |(k, charged): (u64, i128)| {
+            let over = -self.left(k, charged, asked);
+            let k = i128::from(k.max(1));
+            if over > 0 { (over + k - 1) / k } else { 0 }
+        };
+        if self.is_booked() { ledgers.map(excess).max().unwrap_or(0) } else { 0 }
+    }
+
+    /// The most one more pod could get of what is left: the largest piece of a tight packing, and no more than the sum.
+    pub(super) fn largest(&self, asked: Asked) -> u64 {
+        let pods = |booked: &Booked| (booked.request, u64::try_from(booked.pods).unwrap_or(0));
+        let piece = largest_piece(asked.nodes, self.node, self.booked.iter().rev().map(pods));
+        piece.min(u64::try_from(self.free(asked).max(0)).unwrap_or(u64::MAX))
+    }
+}
+
+/// `taken / unit`, rounded up, at least 0.
+fn whole_nodes(taken: i128, unit: i128) -> Option<u64> {
+    if taken <= 0 {
+        return Some(0);
+    }
+    let nodes = taken.checked_div(unit)?;
+    u64::try_from(nodes + i128::from(nodes * unit < taken)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charges_in_units_of_node_times_k() {
+        // (ledger, request, node, charge)
+        let cases = [
+            (0, 5, 8, 5),
+            (1, 5, 8, 8),   // 2x = 1.25: one whole node
+            (1, 4, 8, 4),   // 2x = 1: an integer, x itself
+            (1, 3, 8, 0),   // 2x < 1
+            (2, 3, 8, 8),   // 3x = 1.125: half a node of 16 units
+            (2, 5, 8, 8),   // 3x = 1.875
+            (2, 6, 8, 16),  // 3x = 2.25: all of it
+            (3, 2, 8, 6),   // 4x = 1: x itself
+            (4, 8, 8, 32),  // a whole node in every ledger
+            (1, 13, 8, 13), // larger than the node: x itself
+            (2, 3, 0, 6),   // no node left
+        ];
+        for (k, request, node, expected) in cases {
+            assert_eq!(charge(k, request, node), expected, "ledger {k}, request {request}, node {node}");
+        }
+    }
+
+    #[test]
+    fn charge_never_decreases_with_the_request_and_never_exceeds_its_bound() {
+        for node in 1..=24 {
+            for k in 1..=12 {
+                let mut last = 0;
+                for request in 0..=2 * node {
+                    let now = charge(k, request, node);
+                    assert!(now >= last, "ledger {k}, request {request}, node {node}");
+                    // (k+1)x/k, the bound the shortcut in `room` relies on
+                    assert!(now <= i128::from((k + 1) * request));
+                    last = now;
+                }
+            }
+        }
+    }
+}
