@@ -1,6 +1,6 @@
 //! What later stages ask of a manifest without reading its text again.
 
-use crate::base::Span;
+use crate::base::{SmolStr, Span};
 use crate::base::labels::Labels;
 use crate::kinds::replicas::{Counts, WorkloadKind};
 
@@ -17,10 +17,23 @@ pub struct Facts {
     pub plaintext_secret: bool,
     /// Whether it says `fleetwright.io/substitute: enabled`.
     pub substitute: bool,
+    /// The kind that a CustomResourceDefinition defines.
+    pub defines: Option<Defined>,
     /// Where the name is written.
     pub name_span: Span,
     /// Where the kind is written.
     pub kind_span: Span,
     /// Where the namespace is written, or the name where it is not.
     pub namespace_span: Span,
+}
+
+/// A custom kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Defined {
+    /// Its API group.
+    pub group: SmolStr,
+    /// Its name.
+    pub kind: SmolStr,
+    /// Whether its objects lie in namespaces.
+    pub namespaced: bool,
 }

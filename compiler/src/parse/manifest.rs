@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::facts::Defined;
 use super::{DocBody, DocIr, Facts, FileIr, Manifest, ObjKey, Template, first_line};
 use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
@@ -37,6 +38,7 @@ fn object(node: &Node<'_>, doc: u16, item: Option<u32>, ir: &mut FileIr) {
     let value = node.to_json();
     fields(node, &key, &value, ir);
     workload(node, &key, &value, &mut facts, ir);
+    facts.defines = defines(&key, &value);
     annotations(node, &mut facts, ir);
     secret(node, &key, &value, &mut facts, ir);
     for label in ["fleetwright.io/team", "fleetwright.io/app"] {
@@ -241,6 +243,18 @@ fn workload(node: &Node<'_>, key: &ObjKey, value: &Value, facts: &mut Facts, ir:
             format!("`{}` must be a whole number from 0 to 2147483647", bad.path.dotted()),
         )),
     }
+}
+
+/// The kind that a CustomResourceDefinition defines.
+fn defines(key: &ObjKey, value: &Value) -> Option<Defined> {
+    let definition = key.group == "apiextensions.k8s.io" && key.kind == "CustomResourceDefinition";
+    let spec = value.get("spec").filter(|_| definition)?;
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(SmolStr::new);
+    Some(Defined {
+        group: text(spec.get("group"))?,
+        kind: text(spec.get("names").and_then(|n| n.get("kind")))?,
+        namespaced: spec.get("scope").and_then(Value::as_str) != Some("Cluster"),
+    })
 }
 
 fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {

@@ -1,0 +1,290 @@
+//! Apps: their files, layers, objects and rules.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Docs, Lowering, manifests, overrides, placement, selector, team, workload};
+use crate::api::{self, AppSpec, ObjectMatch, ObjectRule, PlacementSpec};
+use crate::base::name::NameRule;
+use crate::base::{FileId, SmolStr, Spanned, TeamId};
+use crate::diag::{Diagnostic, Place, codes};
+use crate::kinds::native;
+use crate::model::{App, ClusterSet, Object};
+use crate::parse::{DocBody, Manifest, ObjKey};
+use crate::source::FileClass;
+
+/// The apps, ascending by (team, app).
+pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Arc<App>> {
+    team::folders_without_team(cx);
+    let files_of = manifests::assign(cx, docs);
+    let scopes = custom_scopes(cx);
+    let mut policies = placement::policies(cx, docs);
+    let mut override_policies = overrides::policies(cx, docs);
+    let mut by_name: BTreeMap<(TeamId, &SmolStr), usize> = BTreeMap::new();
+    for (index, (file, app)) in docs.apps.iter().enumerate() {
+        let Some(team) = team::owner(cx, *file) else { continue };
+        let name = &app.metadata.name;
+        match by_name.get(&(team, &name.value)) {
+            None => {
+                by_name.insert((team, &name.value), index);
+            }
+            Some(first) => {
+                let (first_file, first) = docs.apps[*first];
+                cx.report(
+                    Diagnostic::new(
+                        codes::layout::DUPLICATE_NAME,
+                        Place::Span(*file, name.span),
+                        format!("App `{}` is defined twice in this team", name.value),
+                    )
+                    .related(Place::Span(first_file, first.metadata.name.span), "first defined here")
+                    .help("rename or remove one of the two"),
+                );
+            }
+        }
+    }
+    let apps = by_name
+        .into_iter()
+        .map(|((team, _), index)| {
+            let (file, object) = docs.apps[index];
+            let mut one = AppLowering { cx, docs, team, file, object, scopes: &scopes };
+            Arc::new(one.lower(&files_of[index], &mut policies, &mut override_policies))
+        })
+        .collect();
+    placement::unused(cx, &policies);
+    overrides::unused(cx, &override_policies);
+    apps
+}
+
+/// Scope of custom kinds, by (group, kind): from the CustomResourceDefinitions among all manifests.
+type Scopes = BTreeMap<(SmolStr, SmolStr), bool>;
+
+fn custom_scopes(cx: &Lowering<'_>) -> Scopes {
+    let docs = cx.files.iter().flat_map(|f| &f.ir.docs);
+    docs.filter_map(|doc| match &doc.body {
+        DocBody::Manifest(manifest) => manifest.facts.defines.clone(),
+        DocBody::Intent(_) | DocBody::Record(_) => None,
+    })
+    .map(|d| ((d.group, d.kind), d.namespaced))
+    .collect()
+}
+
+struct AppLowering<'c, 'a, 'd> {
+    cx: &'c mut Lowering<'a>,
+    docs: &'d Docs<'d>,
+    team: TeamId,
+    file: FileId,
+    object: &'d api::Object<AppSpec>,
+    scopes: &'d Scopes,
+}
+
+impl<'d> AppLowering<'_, '_, 'd> {
+    fn lower(
+        &mut self,
+        files: &[FileId],
+        policies: &mut [placement::Policy<'d>],
+        override_policies: &mut [overrides::Policy<'d>],
+    ) -> App {
+        let AppSpec {
+            namespace,
+            manifests: _, // manifests.rs
+            sources: _,   // not yet
+            images,
+            priority_class_name,
+            placement,
+            objects: rules,
+            overrides: app_overrides,
+            depends_on: _,     // not yet
+            failover: _,       // not yet
+            survive: _,        // not yet
+            traffic: _,        // not yet
+            rollout: _,        // not yet
+            suspend: _,        // not yet
+            prune: _,          // not yet
+            exclusive: _,      // not yet
+            previous_names: _, // not yet
+            tide: _,           // not yet
+        } = &self.object.spec;
+        let name = &self.object.metadata.name;
+        self.cx.check_name(self.file, name, NameRule::Dns1123Label, "app name");
+        if let Some(namespace) = namespace {
+            self.cx.check_name(self.file, namespace, NameRule::Dns1123Label, "namespace");
+        }
+        let labels = super::policy::labels(self.cx, self.file, &self.object.metadata);
+        let team = Arc::clone(&self.cx.teams[self.team.index()]);
+        let priority = self.priority(priority_class_name.as_ref());
+        let spec: Option<&'d PlacementSpec> = placement.as_ref();
+        let layers = placement::layers(
+            self.docs,
+            policies,
+            (self.team, &team.name, team.file),
+            (&name.value, &labels, self.file, spec),
+        );
+        let placement = placement::resolve(self.cx, self.docs, &layers, &team.clusters, self.file);
+        let mut objects = self.objects(files, namespace.as_ref());
+        if objects.is_empty() && !self.cx.broken(FileClass::TeamFolder) {
+            self.cx.report(
+                Diagnostic::new(
+                    codes::layout::NO_MANIFESTS,
+                    Place::Span(self.file, name.span),
+                    format!("App `{}` has no manifests", name.value),
+                )
+                .help("put manifests into its folder or below, or name them in `manifests`"),
+            );
+        }
+        let matched = self.match_rules(rules, &objects);
+        for (object, rule) in objects.iter_mut().zip(&matched) {
+            object.only = rule.and_then(|i| self.only(&rules[i].value));
+        }
+        let app_namespace = namespace.as_ref().map(|n| &n.value);
+        let place = (self.file, name.span);
+        let workloads =
+            workload::workloads(self.cx, place, &objects, app_namespace, rules, &matched, &placement);
+        let overrides = overrides::of_app(
+            self.cx,
+            override_policies,
+            (self.team, &team.name),
+            (&name.value, &labels, self.file),
+            images,
+            app_overrides,
+            &objects,
+        );
+        App {
+            team: self.team,
+            name: name.value.clone(),
+            file: self.file,
+            name_span: name.span,
+            labels,
+            priority,
+            placement,
+            objects,
+            workloads,
+            overrides,
+        }
+    }
+
+    fn priority(&mut self, class: Option<&Spanned<SmolStr>>) -> i32 {
+        let Some(class) = class else { return self.cx.default_priority };
+        super::policy::known_class(self.cx, self.file, class);
+        let team = &self.cx.teams[self.team.index()];
+        let team_doc = self.docs.teams.iter().find(|(f, o)| *f == team.file && o.metadata.name.value == team.name);
+        let allowed = team_doc.map(|(_, o)| o.spec.priority_class_names.as_slice()).unwrap_or_default();
+        if self.cx.classes.contains_key(&class.value) && !allowed.iter().any(|a| a.value == class.value) {
+            let message = format!("team `{}` may not use priority class `{}`", team.name, class.value);
+            self.cx.report(
+                Diagnostic::new(
+                    codes::rights::PRIORITY_NOT_ALLOWED,
+                    Place::Span(self.file, class.span),
+                    message,
+                )
+                .help("the platform's file of the team lists `priorityClassNames`"),
+            );
+        }
+        self.cx.classes.get(&class.value).copied().unwrap_or(self.cx.default_priority)
+    }
+
+    /// The objects of the app's files, namespaces resolved, ascending by key; doubles are reported.
+    fn objects(&mut self, files: &[FileId], namespace: Option<&Spanned<SmolStr>>) -> Vec<Object> {
+        let mut objects: Vec<Object> = Vec::new();
+        for file in files {
+            let ir = Arc::clone(&self.cx.files[file.index()].ir);
+            for doc in &ir.docs {
+                let DocBody::Manifest(manifest) = &doc.body else { continue };
+                let key = self.resolve_namespace(*file, manifest, namespace);
+                objects.push(Object {
+                    key,
+                    file: *file,
+                    doc: doc.doc,
+                    item: doc.item,
+                    facts: manifest.facts.clone(),
+                    template: Arc::clone(&manifest.template),
+                    only: None,
+                });
+            }
+        }
+        objects.sort_by(|a, b| (&a.key, a.file, a.doc, a.item).cmp(&(&b.key, b.file, b.doc, b.item)));
+        let mut kept: Vec<Object> = Vec::with_capacity(objects.len());
+        for object in objects {
+            match kept.iter().rev().take_while(|k| k.key.kind == object.key.kind).find(|k| k.key.same_object(&object.key))
+            {
+                Some(first) => {
+                    let diagnostic = Diagnostic::new(
+                        codes::manifests::DUPLICATE_OBJECT,
+                        Place::Span(object.file, object.facts.name_span),
+                        format!("{} is defined twice in App `{}`", object.key, self.object.metadata.name.value),
+                    )
+                    .related(Place::Span(first.file, first.facts.name_span), "first defined here")
+                    .help("remove or rename one of the two");
+                    self.cx.report(diagnostic);
+                }
+                None => kept.push(object),
+            }
+        }
+        kept
+    }
+
+    fn resolve_namespace(
+        &mut self,
+        file: FileId,
+        manifest: &Manifest,
+        namespace: Option<&Spanned<SmolStr>>,
+    ) -> ObjKey {
+        let mut key = manifest.key.clone();
+        let place = Place::Span(file, manifest.facts.namespace_span);
+        // a custom kind without its definition in the repository is taken for namespaced, as nearly all are
+        let namespaced = match native::lookup(&key.group, &key.version, &key.kind) {
+            Some(kind) => kind.is_namespaced(),
+            None => self.scopes.get(&(key.group.clone(), key.kind.clone())).copied().unwrap_or(true),
+        };
+        match (namespaced, &key.namespace, namespace) {
+            (false, Some(written), _) => {
+                let message = format!("{} is cluster-scoped; its namespace `{written}` is dropped", key.kind);
+                self.cx.error(codes::manifests::NAMESPACE_ON_CLUSTER_SCOPED, place, message);
+                key.namespace = None;
+            }
+            (false, None, _) => {}
+            (true, Some(own), Some(app)) if *own != app.value => {
+                let message = format!("the manifest's namespace `{own}` counts, not the App's `{}`", app.value);
+                self.cx.error(codes::manifests::OTHER_NAMESPACE, place, message);
+            }
+            (true, Some(_), _) => {}
+            (true, None, Some(app)) => key.namespace = Some(app.value.clone()),
+            (true, None, None) => {
+                let app = &self.object.metadata.name.value;
+                let diagnostic = Diagnostic::new(
+                    codes::manifests::NO_NAMESPACE,
+                    place,
+                    format!("{key} states no namespace, and neither does App `{app}`"),
+                )
+                .help("state `spec.namespace` in the App, or `metadata.namespace` here");
+                self.cx.report(diagnostic);
+            }
+        }
+        key
+    }
+
+    /// By object, the first rule that matches it; rules that match nothing are reported.
+    fn match_rules(&mut self, rules: &[Spanned<ObjectRule>], objects: &[Object]) -> Vec<Option<usize>> {
+        let matches = |rule: &ObjectRule, object: &Object| {
+            let ObjectMatch { kind, name, labels } = &rule.match_;
+            kind.as_ref().is_none_or(|k| k.value == object.key.kind)
+                && name.as_ref().is_none_or(|n| n.value == object.key.name)
+                && labels.iter().all(|(k, v)| object.facts.labels.get(k) == Some(v))
+        };
+        for rule in rules {
+            if !objects.iter().any(|o| matches(&rule.value, o)) && !self.cx.broken(FileClass::TeamFolder) {
+                self.cx.error(
+                    codes::references::SELECTS_NOTHING,
+                    Place::Span(self.file, rule.span),
+                    "this rule matches no object of the app",
+                );
+            }
+        }
+        objects.iter().map(|o| rules.iter().position(|r| matches(&r.value, o))).collect()
+    }
+
+    fn only(&mut self, rule: &ObjectRule) -> Option<ClusterSet> {
+        let written = rule.clusters.as_ref()?;
+        let selector = selector::clusters(self.cx, self.file, &written.value, written.span);
+        Some(selector::set(self.cx, &selector))
+    }
+}

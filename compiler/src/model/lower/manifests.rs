@@ -1,0 +1,164 @@
+//! Which manifest files belong to which App.
+//!
+//! Without `manifests`: the App file's folder and all below, less folders that hold an App of their own. With it: globs
+//! inside the team's folder, relative to the App file's folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Docs, Lowering};
+use crate::base::{FileId, SmolStr, Spanned};
+use crate::diag::{Diagnostic, Place, codes};
+use crate::parse::DocBody;
+use crate::source::FileClass;
+
+/// By App document (its position in `docs.apps`), the files it takes, ascending.
+pub(super) fn assign(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Vec<FileId>> {
+    let mut files_of: Vec<BTreeSet<FileId>> = vec![BTreeSet::new(); docs.apps.len()];
+    // folders that hold Apps, each with those that take what lies there
+    let mut folders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (index, (file, app)) in docs.apps.iter().enumerate() {
+        let folder = folder(cx.path(*file).as_str()).to_owned();
+        let takers = folders.entry(folder).or_default();
+        if app.spec.manifests.is_none() && app.spec.sources.is_none() {
+            takers.push(index);
+        }
+    }
+    let mut taken: BTreeSet<FileId> = BTreeSet::new();
+    let manifests: Vec<(FileId, String)> = manifest_files(cx);
+    for (id, path) in &manifests {
+        let mut at = folder(path);
+        loop {
+            if let Some(takers) = folders.get(at) {
+                for taker in takers {
+                    files_of[*taker].insert(*id);
+                    taken.insert(*id);
+                }
+                break;
+            }
+            // `teams/<team>` is the outermost folder of a team
+            if at.matches('/').count() <= 1 {
+                break;
+            }
+            at = folder(at);
+        }
+    }
+    for (index, (file, app)) in docs.apps.iter().enumerate() {
+        for pattern in app.spec.manifests.iter().flatten() {
+            for id in matching(cx, *file, pattern, &manifests) {
+                files_of[index].insert(id);
+                taken.insert(id);
+            }
+        }
+    }
+    for (id, path) in &manifests {
+        let team = path.split('/').nth(1).unwrap_or_default();
+        if !taken.contains(id) && cx.teams.iter().any(|t| t.name == team) && !cx.broken(FileClass::TeamFolder) {
+            cx.report(
+                Diagnostic::new(codes::layout::UNUSED_MANIFEST, Place::File(*id), "no App takes this file")
+                    .help("put an App beside or above it, or name the file in an App's `manifests`"),
+            );
+        }
+    }
+    files_of.into_iter().map(|set| set.into_iter().collect()).collect()
+}
+
+/// Files in teams' folders that hold at least one manifest, or that could not be read as one.
+fn manifest_files(cx: &mut Lowering<'_>) -> Vec<(FileId, String)> {
+    let mut found = Vec::new();
+    let files = cx.files;
+    for (index, file) in (0_u32..).zip(files) {
+        if file.class != FileClass::TeamFolder {
+            continue;
+        }
+        let id = FileId(index);
+        let name = file.path.file_name().unwrap_or_default();
+        if matches!(name, "kustomization.yaml" | "kustomization.yml" | "Chart.yaml") {
+            cx.report(
+                Diagnostic::new(
+                    codes::layout::NOT_PLAIN_MANIFESTS,
+                    Place::File(id),
+                    format!("`{name}` is input of Kustomize or Helm, not a manifest"),
+                )
+                .help("render it once and commit the text; `sources` will name such inputs, and is not supported yet"),
+            );
+            continue;
+        }
+        if file.ir.docs.iter().any(|d| matches!(d.body, DocBody::Manifest(_))) {
+            found.push((id, file.path.as_str().to_owned()));
+        }
+    }
+    found
+}
+
+fn matching(
+    cx: &mut Lowering<'_>,
+    app_file: FileId,
+    pattern: &Spanned<SmolStr>,
+    manifests: &[(FileId, String)],
+) -> Vec<FileId> {
+    let place = Place::Span(app_file, pattern.span);
+    let app_path = cx.path(app_file).as_str().to_owned();
+    let team = app_path.split('/').take(2).collect::<Vec<_>>().join("/");
+    let Some(full) = resolve(folder(&app_path), &pattern.value).filter(|p| p.starts_with(&format!("{team}/"))) else {
+        cx.report(
+            Diagnostic::new(codes::layout::BAD_GLOB, place, format!("`{}` leaves the team's folder", pattern.value))
+                .help(format!("patterns are relative to {} and stay inside {team}/", folder(&app_path))),
+        );
+        return Vec::new();
+    };
+    let glob = match glob::Pattern::new(&full) {
+        Ok(glob) => glob,
+        Err(error) => {
+            cx.error(codes::layout::BAD_GLOB, place, format!("`{}` is no valid pattern: {}", pattern.value, error.msg));
+            return Vec::new();
+        }
+    };
+    let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
+    let found: Vec<FileId> =
+        manifests.iter().filter(|(_, path)| glob.matches_with(path, options)).map(|(id, _)| *id).collect();
+    if found.is_empty() && !cx.broken(FileClass::TeamFolder) {
+        cx.report(
+            Diagnostic::new(codes::layout::BAD_GLOB, place, format!("`{}` matches no file", pattern.value))
+                .help("`*` matches inside one folder, `**/` any number of folders"),
+        );
+    }
+    found
+}
+
+/// The folder of a path; a path without one is its own.
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(folder, _)| folder)
+}
+
+/// Joins and resolves `.` and `..`; `None` where it leaves the root.
+fn resolve(base: &str, relative: &str) -> Option<String> {
+    let mut parts: Vec<&str> = base.split('/').collect();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    (!relative.starts_with('/')).then(|| parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn patterns_resolve_below_the_app() {
+        for (base, relative, expected) in [
+            ("teams/a/web", "base/*.yaml", Some("teams/a/web/base/*.yaml")),
+            ("teams/a/web", "../shared/**/*.yaml", Some("teams/a/shared/**/*.yaml")),
+            ("teams/a/web", "./x.yaml", Some("teams/a/web/x.yaml")),
+            ("teams/a", "../../../etc/*", None),
+            ("teams/a", "/etc/*", None),
+        ] {
+            assert_eq!(resolve(base, relative).as_deref(), expected, "{base} {relative}");
+        }
+    }
+}

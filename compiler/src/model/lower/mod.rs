@@ -1,0 +1,211 @@
+//! From the documents of all files to a [`Fleet`] and a [`Record`]: names resolved, layers merged, mistakes reported.
+//!
+//! Invariants: every struct of the API is destructured without `..`, so that a new field is a compile error until it is
+//! used or refused; all mistakes of a run are reported together; a reference into files that could not be read is not
+//! reported at all, because the mistake is elsewhere.
+//! The next kind is lowered in a file of its own here.
+
+mod app;
+mod cluster;
+mod fleet;
+mod manifests;
+mod overrides;
+mod placement;
+mod policy;
+mod record;
+mod selector;
+mod team;
+mod workload;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::api::{Intent, Object, PriorityClass};
+use crate::base::name::{NameRule, check};
+use crate::base::{FileId, SmolStr, Spanned};
+use crate::diag::{Code, Diagnostic, Diagnostics, Place, codes};
+use crate::model::{Cluster, Fleet, Settings, Team};
+use crate::parse::{DocBody, FileIr};
+use crate::placements::Record;
+use crate::source::{FileClass, RepoPath};
+
+/// A file that was read and parsed.
+#[derive(Clone, Debug)]
+pub struct FileInput {
+    /// Its path.
+    pub path: RepoPath,
+    /// What it is for.
+    pub class: FileClass,
+    /// What it holds.
+    pub ir: Arc<FileIr>,
+}
+
+/// Lowers all files. `files` ascend by path; a [`FileId`] is an index into them. The result is whole only where
+/// `diagnostics` then holds no error.
+#[must_use]
+pub fn lower(files: &[FileInput], diagnostics: &mut Diagnostics) -> (Fleet, Record) {
+    let mut cx = Lowering {
+        files,
+        diagnostics,
+        settings: Settings::default(),
+        clusters: Vec::new(),
+        teams: Vec::new(),
+        classes: BTreeMap::new(),
+        default_priority: 0,
+    };
+    let docs = Docs::gather(&mut cx);
+    cx.settings = fleet::settings(&mut cx, &docs);
+    cx.clusters = cluster::clusters(&mut cx, &docs);
+    if cx.clusters.len() > usize::from(u16::MAX) {
+        cx.error(codes::layout::TOO_MANY_FILES, Place::Call, "more than 65,535 clusters");
+        cx.clusters.truncate(usize::from(u16::MAX));
+    }
+    policy::priority_classes(&mut cx, &docs);
+    cx.teams = team::teams(&mut cx, &docs);
+    let apps = app::apps(&mut cx, &docs);
+    let record = record::record(&mut cx, &apps);
+    let fleet = Fleet { settings: cx.settings, clusters: cx.clusters, teams: cx.teams, apps };
+    super::check::all(&fleet, diagnostics);
+    (fleet, record)
+}
+
+/// What lowering knows so far.
+pub(super) struct Lowering<'a> {
+    files: &'a [FileInput],
+    diagnostics: &'a mut Diagnostics,
+    settings: Settings,
+    clusters: Vec<Arc<Cluster>>,
+    teams: Vec<Arc<Team>>,
+    /// Priority by class name.
+    classes: BTreeMap<SmolStr, i32>,
+    default_priority: i32,
+}
+
+impl Lowering<'_> {
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn error(&mut self, code: Code, place: Place, message: impl Into<String>) {
+        self.report(Diagnostic::new(code, place, message));
+    }
+
+    fn path(&self, file: FileId) -> &RepoPath {
+        &self.files[file.index()].path
+    }
+
+    /// Whether some file of a class could not be read: then nothing is said about names that are missing from it.
+    fn broken(&self, class: FileClass) -> bool {
+        self.files.iter().any(|f| f.class == class && f.ir.broken)
+    }
+
+    /// Checks a name against a rule, and reports where it breaks it.
+    fn check_name(&mut self, file: FileId, name: &Spanned<SmolStr>, rule: NameRule, what: &str) {
+        if let Err(expected) = check(rule, &name.value) {
+            self.error(
+                codes::fields::INVALID_NAME,
+                Place::Span(file, name.span),
+                format!("`{}` is not a valid {what}: {expected}", name.value),
+            );
+        }
+    }
+}
+
+/// A document and its file.
+pub(super) type Doc<'a, T> = (FileId, &'a T);
+
+/// All intents by kind, in the order of files, and everything else with its file.
+#[derive(Default)]
+pub(super) struct Docs<'a> {
+    fleets: Vec<Doc<'a, Object<crate::api::FleetSpec>>>,
+    clusters: Vec<Doc<'a, Object<crate::api::ClusterSpec>>>,
+    teams: Vec<Doc<'a, Object<crate::api::TeamSpec>>>,
+    apps: Vec<Doc<'a, Object<crate::api::AppSpec>>>,
+    placement_policies: Vec<Doc<'a, Object<crate::api::PlacementPolicySpec>>>,
+    override_policies: Vec<Doc<'a, Object<crate::api::OverridePolicySpec>>>,
+    priority_classes: Vec<Doc<'a, PriorityClass>>,
+}
+
+impl<'a> Docs<'a> {
+    fn gather(cx: &mut Lowering<'a>) -> Self {
+        let mut docs = Self::default();
+        let files = cx.files;
+        for (index, file) in (0_u32..).zip(files) {
+            let id = FileId(index);
+            for finding in &file.ir.findings {
+                cx.report(finding.place_in(id));
+            }
+            for doc in &file.ir.docs {
+                let DocBody::Intent(intent) = &doc.body else { continue };
+                if let Some(expected) = misplaced(intent, file) {
+                    let name = intent.name();
+                    cx.report(
+                        Diagnostic::new(
+                            codes::layout::MISPLACED_KIND,
+                            Place::Span(id, name.span),
+                            format!("{} `{}` does not belong into {}", intent.kind(), name.value, file.path.as_str()),
+                        )
+                        .help(format!("move it to {expected}")),
+                    );
+                    continue;
+                }
+                match &**intent {
+                    Intent::Fleet(o) => docs.fleets.push((id, o)),
+                    Intent::Cluster(o) => docs.clusters.push((id, o)),
+                    Intent::Team(o) => docs.teams.push((id, o)),
+                    Intent::App(o) => docs.apps.push((id, o)),
+                    Intent::PlacementPolicy(o) => docs.placement_policies.push((id, o)),
+                    Intent::OverridePolicy(o) => docs.override_policies.push((id, o)),
+                    Intent::PriorityClass(o) => docs.priority_classes.push((id, o)),
+                }
+            }
+        }
+        docs
+    }
+}
+
+/// Where a kind belongs, when it is not there.
+fn misplaced(intent: &Intent, file: &FileInput) -> Option<&'static str> {
+    let (fits, home) = match intent {
+        Intent::Fleet(_) => (file.class == FileClass::FleetFile, "fleet.yaml"),
+        Intent::Cluster(_) => (file.class == FileClass::Cluster, "clusters/"),
+        Intent::Team(_) => (file.class == FileClass::Team, "teams/<name>.yaml"),
+        Intent::App(_) => (file.class == FileClass::TeamFolder, "the team's folder below teams/"),
+        Intent::PlacementPolicy(_) | Intent::OverridePolicy(_) => {
+            (matches!(file.class, FileClass::Policy | FileClass::TeamFolder), "policies/ or a team's folder")
+        }
+        Intent::PriorityClass(_) => (file.class == FileClass::Policy, "policies/"),
+    };
+    (!fits).then_some(home)
+}
+
+/// Keeps the first of each name, in name order, and reports the others.
+pub(super) fn unique<'a, T>(
+    cx: &mut Lowering<'_>,
+    docs: &[Doc<'a, T>],
+    what: &str,
+    name: impl Fn(&'a T) -> &'a Spanned<SmolStr>,
+) -> Vec<Doc<'a, T>> {
+    let mut kept: BTreeMap<&SmolStr, Doc<'a, T>> = BTreeMap::new();
+    for (file, doc) in docs {
+        let this = name(doc);
+        match kept.get(&this.value) {
+            None => {
+                kept.insert(&this.value, (*file, doc));
+            }
+            Some((first_file, first)) => {
+                let first = (Place::Span(*first_file, name(first).span), "first defined here".to_owned());
+                cx.report(
+                    Diagnostic::new(
+                        codes::layout::DUPLICATE_NAME,
+                        Place::Span(*file, this.span),
+                        format!("{what} `{}` is defined twice", this.value),
+                    )
+                    .related(first.0, first.1)
+                    .help("rename or remove one of the two"),
+                );
+            }
+        }
+    }
+    kept.into_values().collect()
+}

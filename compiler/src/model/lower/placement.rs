@@ -1,0 +1,369 @@
+//! Layers of `placement`: App, PlacementPolicy, Team, Fleet. Each field comes whole from the most specific layer that
+//! sets it; tolerations add up.
+
+use std::cmp::Reverse;
+
+use super::{Docs, Lowering, fleet, selector};
+use crate::api::{
+    Capacity, DefaultsSpec, PerCluster, PlacementPolicySpec, PlacementSpec, ReplicasSpec, SpreadSpec, Strategy,
+};
+use crate::base::labels::Labels;
+use crate::base::name::{NameRule, check};
+use crate::base::taint::Toleration;
+use crate::base::{DigestWriter, FileId, SmolStr, Span, Spanned, TeamId};
+use crate::diag::{Diagnostic, Place, codes};
+use crate::model::{
+    ClusterSet, Layer, LayerKind, Placement, PlacementField, Replicas, Spread, TopologyKey, WeightRule,
+};
+
+/// One layer that applies to an app.
+pub(super) struct LayerSpec<'a> {
+    kind: LayerKind,
+    name: SmolStr,
+    file: FileId,
+    spec: &'a PlacementSpec,
+}
+
+/// A placement policy, ready to be matched.
+pub(super) struct Policy<'a> {
+    file: FileId,
+    /// Only apps of this team, for a policy in a team's folder.
+    team: Option<TeamId>,
+    name: &'a Spanned<SmolStr>,
+    apps: selector::Apps,
+    apps_span: Span,
+    precedence: i32,
+    spec: &'a PlacementSpec,
+    used: bool,
+}
+
+/// Resolves all placement policies.
+pub(super) fn policies<'a>(cx: &mut Lowering<'_>, docs: &Docs<'a>) -> Vec<Policy<'a>> {
+    let unique = super::unique(cx, &docs.placement_policies, "PlacementPolicy", |o| &o.metadata.name);
+    unique
+        .into_iter()
+        .map(|(file, object)| {
+            let PlacementPolicySpec { apps, precedence, placement } = &object.spec;
+            cx.check_name(file, &object.metadata.name, NameRule::Dns1123Subdomain, "policy name");
+            Policy {
+                file,
+                team: super::team::owner(cx, file),
+                name: &object.metadata.name,
+                apps: selector::apps(cx, file, apps),
+                apps_span: apps.span,
+                precedence: *precedence,
+                spec: placement,
+                used: false,
+            }
+        })
+        .collect()
+}
+
+/// Reports policies that selected no app.
+pub(super) fn unused(cx: &mut Lowering<'_>, policies: &[Policy<'_>]) {
+    for policy in policies.iter().filter(|p| !p.used) {
+        cx.error(
+            codes::references::SELECTS_NOTHING,
+            Place::Span(policy.file, policy.apps_span),
+            format!("PlacementPolicy `{}` selects no app", policy.name.value),
+        );
+    }
+}
+
+/// The layers of an app, most specific first.
+pub(super) fn layers<'a>(
+    docs: &Docs<'a>,
+    policies: &mut [Policy<'a>],
+    team: (TeamId, &str, FileId),
+    app: (&str, &Labels, FileId, Option<&'a PlacementSpec>),
+) -> Vec<LayerSpec<'a>> {
+    let (team_id, team_name, team_file) = team;
+    let (app_name, labels, app_file, app_spec) = app;
+    let mut layers = Vec::new();
+    let mut push = |kind, name: &str, file, spec: Option<&'a PlacementSpec>| {
+        if let Some(spec) = spec {
+            layers.push(LayerSpec { kind, name: name.into(), file, spec });
+        }
+    };
+    push(LayerKind::App, app_name, app_file, app_spec);
+    let mut matching: Vec<_> = policies
+        .iter_mut()
+        .filter(|p| p.team.is_none_or(|t| t == team_id))
+        .filter_map(|p| p.apps.matches(team_name, app_name, labels).map(|specificity| (specificity, p)))
+        .collect();
+    matching.sort_by(|(sa, a), (sb, b)| {
+        (Reverse(a.precedence), Reverse(*sa), &a.name.value).cmp(&(Reverse(b.precedence), Reverse(*sb), &b.name.value))
+    });
+    for (_, policy) in matching {
+        policy.used = true;
+        push(LayerKind::Policy, &policy.name.value, policy.file, Some(policy.spec));
+    }
+    let team_doc = docs.teams.iter().find(|(file, o)| *file == team_file && o.metadata.name.as_str() == team_name);
+    push(LayerKind::Team, team_name, team_file, team_doc.and_then(|(_, o)| o.spec.placement.as_ref()));
+    if let Some((file, spec, name)) = fleet::home(docs) {
+        let defaults = spec.defaults.as_ref();
+        push(LayerKind::Fleet, name, file, defaults.and_then(|d| d.placement.as_ref()));
+    }
+    layers
+}
+
+/// Merges the layers of an app.
+pub(super) fn resolve(
+    cx: &mut Lowering<'_>,
+    docs: &Docs<'_>,
+    layers: &[LayerSpec<'_>],
+    team_clusters: &ClusterSet,
+    app_file: FileId,
+) -> Placement {
+    let mut from = Vec::new();
+    let mut tolerations: Vec<Toleration> = Vec::new();
+    let mut clusters = None;
+    let mut spread = None;
+    let mut replicas = None;
+    for layer in layers {
+        let PlacementSpec {
+            clusters: layer_clusters,
+            tolerations: layer_tolerations,
+            spread: layer_spread,
+            replicas: layer_replicas,
+            affinity: _,      // not yet
+            anti_affinity: _, // not yet
+            move_: _,         // not yet
+        } = layer.spec;
+        let mut note = |field, span| {
+            from.push((field, Layer { kind: layer.kind, name: layer.name.clone(), file: layer.file, span }));
+        };
+        if let (None, Some(c)) = (&clusters, layer_clusters) {
+            note(PlacementField::Clusters, c.span);
+            clusters = Some((layer.file, c));
+        }
+        if let (None, Some(s)) = (&spread, layer_spread) {
+            note(PlacementField::Spread, s.span);
+            spread = Some((layer.file, s));
+        }
+        if let (None, Some(r)) = (&replicas, layer_replicas) {
+            note(PlacementField::Replicas, r.span);
+            replicas = Some((layer.file, r));
+        }
+        if let Some(first) = layer_tolerations.first() {
+            note(PlacementField::Tolerations, first.span);
+        }
+        add_tolerations(cx, layer.file, layer_tolerations, &mut tolerations);
+    }
+    if let Some((file, spec, _)) = fleet::home(docs)
+        && let Some(DefaultsSpec { placement: _, tolerations: defaults }) = &spec.defaults
+    {
+        add_tolerations(cx, file, defaults, &mut tolerations);
+    }
+    let selector = clusters.map(|(file, c)| selector::clusters(cx, file, &c.value.selector(), c.span));
+    let matching = selector.as_ref().map_or_else(|| ClusterSet::all(cx.clusters.len()), |s| selector::set(cx, s));
+    if let (Some((file, c)), Some(s)) = (clusters, &selector) {
+        named_but_not_allowed(cx, file, c.value.names.as_deref().unwrap_or_default(), team_clusters);
+        if matching.is_empty() && !cx.clusters.is_empty() && !cx.broken(crate::source::FileClass::Cluster) {
+            let why: Vec<String> = cx
+                .clusters
+                .iter()
+                .filter_map(|cluster| s.mismatch(cluster).map(|m| format!("{} ({m})", cluster.name)))
+                .collect();
+            cx.report(
+                Diagnostic::new(
+                    codes::placement::NO_CLUSTER_MATCHES,
+                    Place::Span(file, c.span),
+                    format!("0/{} clusters match: {}", cx.clusters.len(), why.join(", ")),
+                )
+                .help("all parts of a selector must hold, and `exclude` always wins"),
+            );
+        }
+    }
+    let spread = spread.map(|(file, s)| self::spread(cx, file, &s.value)).unwrap_or_default();
+    let replicas = match replicas {
+        Some((file, r)) => self::replicas(cx, file, &r.value),
+        None => self::replicas(cx, app_file, &ReplicasSpec::default()),
+    };
+    from.sort_by_key(|(field, layer)| (*field, layer.kind));
+    Placement { candidates: matching.and(team_clusters), selector, layers: from, tolerations, spread, replicas }
+}
+
+fn add_tolerations(cx: &mut Lowering<'_>, file: FileId, from: &[Spanned<Toleration>], to: &mut Vec<Toleration>) {
+    for toleration in from {
+        if let Err(error) = toleration.validate() {
+            cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, toleration.span), error.to_string());
+        }
+        if !to.contains(&toleration.value) {
+            to.push(toleration.value.clone());
+        }
+    }
+}
+
+/// A cluster that the App names and the team may not use is said at the name, not as an empty selection.
+fn named_but_not_allowed(cx: &mut Lowering<'_>, file: FileId, names: &[Spanned<SmolStr>], allowed: &ClusterSet) {
+    for name in names {
+        let id = cx.clusters.binary_search_by(|c| c.name.cmp(&name.value));
+        let id = id.ok().and_then(|i| u16::try_from(i).ok()).map(crate::base::ClusterId);
+        if id.is_some_and(|id| !allowed.contains(id)) {
+            cx.report(
+                Diagnostic::new(
+                    codes::rights::CLUSTER_NOT_ALLOWED,
+                    Place::Span(file, name.span),
+                    format!("the team may not use cluster `{}`", name.value),
+                )
+                .help("the platform's file of the team lists the clusters it may use"),
+            );
+        }
+    }
+}
+
+fn spread(cx: &mut Lowering<'_>, file: FileId, written: &[Spanned<SpreadSpec>]) -> Vec<Spread> {
+    let mut spread: Vec<Spread> = Vec::new();
+    for spec in written {
+        let SpreadSpec { topology_key, min, max } = &spec.value;
+        let key = match topology_key.as_str() {
+            "cluster" => TopologyKey::Cluster,
+            "region" => TopologyKey::Region,
+            "zone" => TopologyKey::Zone,
+            "provider" => TopologyKey::Provider,
+            label => {
+                if let Err(expected) = check(NameRule::QualifiedName, label) {
+                    cx.error(
+                        codes::fields::INVALID_VALUE,
+                        Place::Span(file, topology_key.span),
+                        format!("`{label}` is none of cluster, region, zone, provider, and no label key: {expected}"),
+                    );
+                    continue;
+                }
+                TopologyKey::Label(label.into())
+            }
+        };
+        if spread.iter().any(|s| s.key == key) {
+            cx.error(
+                codes::placement::DUPLICATE_SPREAD,
+                Place::Span(file, topology_key.span),
+                format!("`{}` is constrained twice", key.as_str()),
+            );
+            continue;
+        }
+        let (least, most) = (min.map_or(1, |m| m.value), max.map(|m| m.value));
+        if let Some(bad) = max.filter(|m| m.value < least || m.value == 0) {
+            cx.error(
+                codes::placement::CONTRADICTION,
+                Place::Span(file, bad.span),
+                format!("`max: {}` must be at least 1 and at least `min: {least}`", bad.value),
+            );
+        }
+        spread.push(Spread { key, min: least, max: most });
+    }
+    spread
+}
+
+/// Lowers a `replicas` block.
+pub(super) fn replicas(cx: &mut Lowering<'_>, file: FileId, written: &ReplicasSpec) -> Replicas {
+    let ReplicasSpec { strategy, total, weights, weigh_by, capacity, per_cluster, autoscaled: _ } = written;
+    let strategy_value = strategy.as_ref().map(|s| s.value);
+    if let Some(weigh_by) = weigh_by {
+        if weigh_by.as_str() != "Available" {
+            cx.report(
+                Diagnostic::new(
+                    codes::fields::NOT_YET,
+                    Place::Span(file, weigh_by.span),
+                    format!("`weighBy: {}`: estimators are not supported yet", weigh_by.value),
+                )
+                .help("`Available` weighs by the room for replicas"),
+            );
+        } else if strategy_value.is_some_and(|s| s != Strategy::DynamicWeight) {
+            cx.error(
+                codes::placement::CONTRADICTION,
+                Place::Span(file, weigh_by.span),
+                "`weighBy` belongs to strategy DynamicWeight",
+            );
+        }
+    }
+    let mut digest = DigestWriter::new();
+    digest.part(strategy_value.map_or("", strategy_text).as_bytes());
+    let rules = weights.as_ref().map(|weights| {
+        if let (Some(s), Some(first)) = (strategy_value.filter(|s| *s != Strategy::StaticWeight), weights.0.first()) {
+            cx.report(
+                Diagnostic::new(
+                    codes::placement::CONTRADICTION,
+                    Place::Span(file, first.span),
+                    format!("`weights` with strategy {}", strategy_text(s)),
+                )
+                .help("weights belong to strategy StaticWeight"),
+            );
+        }
+        weights.0.iter().map(|rule| weight_rule(cx, file, rule, &mut digest)).collect::<Vec<_>>()
+    });
+    if let Some(weigh_by) = weigh_by {
+        digest.part(weigh_by.as_bytes());
+    }
+    let PerCluster { min, max } = per_cluster.as_ref().map(|p| p.value).unwrap_or_default();
+    let least = min.map_or(0, |m| m.value);
+    if let Some(bad) = max.filter(|m| m.value < least) {
+        cx.error(
+            codes::placement::CONTRADICTION,
+            Place::Span(file, bad.span),
+            format!("`max: {}` is below `min: {least}`", bad.value),
+        );
+    }
+    if let Some(total) = total.filter(|t| t.value > i32::MAX as u32) {
+        cx.error(
+            codes::fields::INVALID_VALUE,
+            Place::Span(file, total.span),
+            "`total` must be at most 2147483647, the most that Kubernetes takes as replicas",
+        );
+    }
+    Replicas {
+        strategy: strategy_value,
+        total: total.as_ref().map(|t| t.value),
+        weights: rules,
+        capacity: capacity.as_ref().map_or_else(|| default_capacity(strategy_value), |c| c.value),
+        min: least,
+        max: max.map(|m| m.value),
+        digest: digest.finish(),
+    }
+}
+
+fn weight_rule(
+    cx: &mut Lowering<'_>,
+    file: FileId,
+    rule: &Spanned<crate::api::WeightRule>,
+    digest: &mut DigestWriter,
+) -> WeightRule {
+    let crate::api::WeightRule { clusters, weight, min, max } = &rule.value;
+    // the text of the selector, not the clusters it matches today: a new cluster must not look like an edit
+    digest.part(&serde_json::to_vec(clusters).unwrap_or_default());
+    for number in [Some(weight.value), min.map(|m| m.value), max.map(|m| m.value)] {
+        digest.number(number.map_or(u64::MAX, u64::from));
+    }
+    if let (Some(least), Some(most)) = (min, max)
+        && most.value < least.value
+    {
+        cx.error(
+            codes::placement::CONTRADICTION,
+            Place::Span(file, most.span),
+            format!("`max: {}` is below `min: {}`", most.value, least.value),
+        );
+    }
+    WeightRule {
+        clusters: selector::set_or_all(cx, file, clusters.as_ref(), rule.span),
+        weight: weight.value,
+        min: min.map(|m| m.value),
+        max: max.map(|m| m.value),
+    }
+}
+
+fn strategy_text(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::Duplicated => "Duplicated",
+        Strategy::StaticWeight => "StaticWeight",
+        Strategy::DynamicWeight => "DynamicWeight",
+        Strategy::Aggregated => "Aggregated",
+    }
+}
+
+/// Cap for StaticWeight, Require for the strategies that look at room; Duplicated needs room for all replicas anyway.
+fn default_capacity(strategy: Option<Strategy>) -> Capacity {
+    match strategy {
+        Some(Strategy::DynamicWeight | Strategy::Aggregated | Strategy::Duplicated) => Capacity::Require,
+        Some(Strategy::StaticWeight) | None => Capacity::Cap,
+    }
+}

@@ -1,0 +1,78 @@
+//! Priority classes, and what all kinds share: labels of metadata, names of classes.
+
+use super::{Docs, Lowering};
+use crate::api::{Metadata, PriorityClass};
+use crate::base::labels::Labels;
+use crate::base::name::{NameRule, check, nearest};
+use crate::base::{FileId, SmolStr, Spanned};
+use crate::diag::{Diagnostic, Place, codes};
+use crate::source::FileClass;
+
+/// Reads `kind: PriorityClass` into the table of priorities.
+pub(super) fn priority_classes(cx: &mut Lowering<'_>, docs: &Docs<'_>) {
+    let mut default: Option<(FileId, &Spanned<bool>)> = None;
+    for (file, class) in super::unique(cx, &docs.priority_classes, "PriorityClass", |c| &c.metadata.name) {
+        let PriorityClass {
+            api_version: _,
+            kind: _,
+            metadata,
+            value,
+            global_default,
+            description: _,
+            preemption_policy: _, // Never, or refused as not yet
+        } = class;
+        cx.check_name(file, &metadata.name, NameRule::Dns1123Subdomain, "priority class name");
+        cx.classes.insert(metadata.name.value.clone(), value.value);
+        if let Some(flag) = global_default.as_ref().filter(|g| g.value) {
+            match default {
+                None => {
+                    default = Some((file, flag));
+                    cx.default_priority = value.value;
+                }
+                Some((first_file, first)) => cx.report(
+                    Diagnostic::new(
+                        codes::references::TWO_DEFAULT_CLASSES,
+                        Place::Span(file, flag.span),
+                        "another class is the default already",
+                    )
+                    .related(Place::Span(first_file, first.span), "this one"),
+                ),
+            }
+        }
+    }
+}
+
+/// Reports a priority class that is not there.
+pub(super) fn known_class(cx: &mut Lowering<'_>, file: FileId, name: &Spanned<SmolStr>) {
+    if cx.classes.contains_key(&name.value) || cx.broken(FileClass::Policy) {
+        return;
+    }
+    let near = nearest(&name.value, cx.classes.keys().map(SmolStr::as_str)).map(str::to_owned);
+    let mut diagnostic = Diagnostic::new(
+        codes::references::UNKNOWN_PRIORITY_CLASS,
+        Place::Span(file, name.span),
+        format!("there is no priority class `{}` in policies/", name.value),
+    );
+    diagnostic.help = near.map(|near| format!("did you mean `{near}`?"));
+    cx.report(diagnostic);
+}
+
+/// The labels of an object; malformed ones are reported.
+pub(super) fn labels(cx: &mut Lowering<'_>, file: FileId, metadata: &Metadata) -> Labels {
+    let Metadata { name: _, labels, annotations: _ } = metadata;
+    for (key, value) in labels {
+        for (part, rule, what) in [
+            (key, NameRule::QualifiedName, "label key"),
+            (value, NameRule::LabelValue, "label value"),
+        ] {
+            if let Err(expected) = check(rule, &part.value) {
+                cx.error(
+                    codes::fields::INVALID_LABEL,
+                    Place::Span(file, part.span),
+                    format!("`{}` is not a valid {what}: {expected}", part.value),
+                );
+            }
+        }
+    }
+    labels.iter().map(|(k, v)| (k.value.clone(), v.value.clone())).collect()
+}

@@ -1,0 +1,146 @@
+//! The record, with its names held against the fleet.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Lowering;
+use crate::base::quantity::{Quantity, amount};
+use crate::base::taint::Taint;
+use crate::base::{FileId, Resources, SmolStr, Spanned};
+use crate::diag::{Diagnostic, Place, codes};
+use crate::model::App;
+use crate::parse::DocBody;
+use crate::placements::{
+    Observed, ObservedPool, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, PlacedWorkloadDoc, Record, RecordDoc,
+    SeatDoc,
+};
+use crate::source::FileClass;
+
+/// Reads `placements/` and `state/`.
+pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
+    let mut record = Record::default();
+    let files = cx.files;
+    for (index, file) in (0_u32..).zip(files) {
+        let id = FileId(index);
+        let stem = file.path.file_name().and_then(|n| n.rsplit_once('.')).map(|(stem, _)| SmolStr::new(stem));
+        let Some(stem) = stem else { continue };
+        for doc in &file.ir.docs {
+            let DocBody::Record(part) = &doc.body else { continue };
+            match part {
+                RecordDoc::Placements(placements) => {
+                    for app in &placements.apps {
+                        placed(cx, id, &stem, app, apps, &mut record);
+                    }
+                }
+                RecordDoc::Capacity(capacity) => {
+                    observed(&mut record, &stem).capacity = Some(
+                        capacity
+                            .pools
+                            .iter()
+                            .map(|pool| ObservedPool {
+                                name: pool.name.value.clone(),
+                                nodes: pool.nodes,
+                                allocatable: resources(&pool.allocatable),
+                                others: pool
+                                    .others
+                                    .iter()
+                                    .map(|o| (o.owner.clone(), resources(&o.requests)))
+                                    .collect(),
+                            })
+                            .collect(),
+                    );
+                }
+                RecordDoc::Taints(taints) => {
+                    let taints = taints.iter().map(|t| Taint {
+                        key: t.key.clone(),
+                        value: t.value.clone().unwrap_or_default(),
+                        effect: t.effect,
+                    });
+                    observed(&mut record, &stem).taints = taints.collect();
+                }
+                RecordDoc::Lifecycle(doc) => observed(&mut record, &stem).lifecycle = Some(doc.lifecycle),
+                RecordDoc::Outage(doc) => observed(&mut record, &stem).outage = Some(doc.state),
+            }
+        }
+    }
+    record
+}
+
+fn observed<'r>(record: &'r mut Record, cluster: &SmolStr) -> &'r mut Observed {
+    record.clusters.entry(cluster.clone()).or_default()
+}
+
+fn resources(written: &BTreeMap<SmolStr, Quantity>) -> Resources {
+    Resources(written.iter().map(|(name, q)| (name.clone(), amount(name, q).max(0))).collect())
+}
+
+fn placed(
+    cx: &mut Lowering<'_>,
+    file: FileId,
+    team: &SmolStr,
+    doc: &PlacedAppDoc,
+    apps: &[Arc<App>],
+    record: &mut Record,
+) {
+    let PlacedAppDoc { app, clusters, workloads } = doc;
+    let known = apps.iter().any(|a| a.name == app.value && cx.teams[a.team.index()].name == *team);
+    let mut placed = PlacedApp {
+        place: Some((file, app.span)),
+        clusters: clusters.iter().map(|c| c.value.clone()).collect(),
+        workloads: BTreeMap::new(),
+    };
+    placed.clusters.sort();
+    placed.clusters.dedup();
+    for name in clusters {
+        holds(cx, file, name, &app.value);
+    }
+    for PlacedWorkloadDoc { workload, weights, seats } in workloads {
+        let mut rows: Vec<PlacedSeat> = Vec::with_capacity(seats.len());
+        for SeatDoc { cluster, pool, replicas, completions } in seats {
+            holds(cx, file, cluster, &app.value);
+            if rows.iter().any(|r| r.cluster == cluster.value && r.pool == *pool) {
+                twice(cx, file, cluster, &format!("a seat in cluster `{}`", cluster.value));
+                continue;
+            }
+            rows.push(PlacedSeat {
+                cluster: cluster.value.clone(),
+                pool: pool.clone(),
+                replicas: *replicas,
+                completions: *completions,
+            });
+        }
+        rows.sort();
+        let entry = PlacedWorkload { weights: weights.clone(), seats: rows };
+        if placed.workloads.insert(workload.value.clone(), entry).is_some() {
+            twice(cx, file, workload, &format!("workload `{}`", workload.value));
+        }
+    }
+    if !known && !cx.broken(FileClass::TeamFolder) && !cx.broken(FileClass::Team) {
+        cx.error(
+            codes::record::RECORD_GONE,
+            Place::Span(file, app.span),
+            format!("App `{team}/{}` is recorded and no longer there; its seats are given up", app.value),
+        );
+    }
+    if record.apps.insert((team.clone(), app.value.clone()), placed).is_some() {
+        twice(cx, file, app, &format!("App `{team}/{}`", app.value));
+    }
+}
+
+fn twice(cx: &mut Lowering<'_>, file: FileId, at: &Spanned<SmolStr>, what: &str) {
+    cx.error(codes::record::DUPLICATE_RECORD, Place::Span(file, at.span), format!("{what} is recorded twice"));
+}
+
+/// A cluster that holds placements and has no file: its file was removed too early.
+fn holds(cx: &mut Lowering<'_>, file: FileId, cluster: &Spanned<SmolStr>, app: &str) {
+    if cx.clusters.iter().any(|c| c.name == cluster.value) || cx.broken(FileClass::Cluster) {
+        return;
+    }
+    let diagnostic = Diagnostic::new(
+        codes::record::CLUSTER_STILL_HOLDS,
+        Place::Span(file, cluster.span),
+        format!("cluster `{}` has no file in clusters/ and still holds App `{app}`", cluster.value),
+    )
+    .help("restore its file with `lifecycle: Draining`, let its apps move, set Retired, then remove it");
+    cx.report(diagnostic);
+}
