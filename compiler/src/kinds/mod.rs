@@ -1,1 +1,2 @@
 //! Being written.
+pub mod pod;
