@@ -177,9 +177,9 @@ fn is_word(text: &str) -> bool {
     text.bytes().all(is_word_byte) && text.starts_with(ends_well) && text.ends_with(ends_well)
 }
 
-/// The candidate most like what was written, for hints: the fewest edits (insert, delete, replace, swap of neighbours;
-/// letter case counts half of nothing: names that differ in case only are nearest), at most a third of the longer
-/// length; of equals the first by name. Nothing when no candidate is that near.
+/// The candidate most like what was written, for hints: the fewest edits (insert, delete, replace, swap of neighbours),
+/// letter case aside, and at most a third of the longer length; of equally near ones the first by name. `None` when no
+/// candidate is that near.
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Longer texts are no typos of field names, and the distance costs the product of the lengths.
     const MAX_CHARS: usize = 128;

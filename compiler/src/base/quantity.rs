@@ -4,8 +4,9 @@
 //! Invariants: a value is `mantissa x 10^exponent` with no trailing zero in the mantissa and an exponent of -9 or more,
 //! so that equal values have equal parts; finer fractions are rounded away from zero to nano, as Kubernetes does.
 //! The form it was written in (family of suffixes, and for some the text) matters to [`Quantity::canonical`] only.
-//! Reading and writing of the text is in `text`; amounts in the units that are booked are [`amount`]s.
+//! The text is read and written in `text`; `int64` tells what Kubernetes computes; what is booked are [`amount`]s.
 
+mod int64;
 mod text;
 
 use std::cmp::Ordering;
@@ -30,8 +31,8 @@ pub struct Quantity {
     family: Family,
     /// The text, where Kubernetes gives it back as it was written although it would compute another.
     kept: Option<SmolStr>,
-    /// Whether Kubernetes holds it as a decimal of any length rather than as an `int64` and a scale.
-    long: bool,
+    /// The power of ten of the `int64` that Kubernetes holds it as; `None` where it needs a decimal of any length.
+    short_exponent: Option<i32>,
 }
 
 /// The family of suffixes it was written with; it is written with the same again.
@@ -75,7 +76,7 @@ impl Quantity {
             mantissa /= 10;
             exponent += 1;
         }
-        Self { mantissa, exponent, family, kept: None, long: false }
+        Self { mantissa, exponent, family, kept: None, short_exponent: None }
     }
 
     /// The number of whole units, rounded away from zero; beyond `i128` its nearest bound.
@@ -88,25 +89,6 @@ impl Quantity {
     #[must_use]
     pub fn milli_value(&self) -> i128 {
         self.in_units_of(-3)
-    }
-
-    /// What Kubernetes' own `Value()` answers. It is [`Quantity::value`] wherever that fits `int64`; beyond, it is as
-    /// wrong as there (the low 64 bits, or 0). For telling what a cluster would see; nothing is booked by it.
-    #[must_use]
-    pub fn int64_value(&self) -> i64 {
-        match i64::try_from(self.value()) {
-            Ok(value) => value,
-            Err(_) if !self.long => 0,
-            Err(_) => {
-                // A fraction cannot push a value out of range by so much that more than its low bits matter.
-                #[expect(clippy::cast_possible_truncation, reason = "the low 64 bits are what is asked for")]
-                let low_bits = |n: i128| n as i64;
-                match u32::try_from(self.exponent) {
-                    Ok(exponent) => low_bits(self.mantissa).wrapping_mul(10_i64.wrapping_pow(exponent)),
-                    Err(_) => low_bits(self.value()),
-                }
-            }
-        }
     }
 
     /// Whether it is below zero.
@@ -141,9 +123,7 @@ impl Quantity {
     pub fn checked_add(&self, other: &Self) -> Option<Self> {
         let exponent = self.exponent.min(other.exponent);
         let mantissa = self.mantissa_at(exponent)?.checked_add(other.mantissa_at(exponent)?)?;
-        let mut sum = Self::new(mantissa, exponent, if self.is_zero() { other.family } else { self.family });
-        sum.long = self.long || other.long;
-        Some(sum)
+        Some(Self::new(mantissa, exponent, if self.is_zero() { other.family } else { self.family }))
     }
 
     /// The mantissa that goes with a smaller exponent.

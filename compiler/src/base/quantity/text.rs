@@ -61,16 +61,17 @@ impl<'a> Written<'a> {
         self.whole.len() + self.fraction.len()
     }
 
-    /// Whether Kubernetes needs its decimals of any length for it.
-    fn is_long(&self) -> bool {
+    /// The power of ten of the `int64` that Kubernetes holds it as; `None` where it takes a decimal of any length.
+    fn short_exponent(&self) -> Option<i32> {
         match self.family {
             Family::DecimalSi | Family::DecimalExponent => {
-                self.digit_count() > 18 || self.last_exponent() < i64::from(NANO)
+                let exponent = i32::try_from(self.last_exponent()).ok()?;
+                (self.digit_count() <= 18 && exponent >= NANO).then_some(exponent)
             }
             // It estimates 3 decimal digits for each 2^10.
             Family::BinarySi => {
-                let room = 14 - self.exponent * 3 / 10;
-                !self.fraction.is_empty() || usize::try_from(room).map_or(true, |room| self.whole.len() > room)
+                let room = usize::try_from(14 - self.exponent * 3 / 10).ok()?;
+                (self.fraction.is_empty() && self.whole.len() <= room).then_some(0)
             }
         }
     }
@@ -175,17 +176,17 @@ impl FromStr for Quantity {
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let written = Written::split(text)?;
-        let long = written.is_long();
-        if long && !written.has_digits {
+        let short_exponent = written.short_exponent();
+        if short_exponent.is_none() && !written.has_digits {
             return Err(QuantityError::NotANumber);
         }
         let mut quantity = written.quantity()?;
-        quantity.long = long;
+        quantity.short_exponent = short_exponent;
         if quantity.family == Family::BinarySi && quantity.mantissa > 0 && quantity < Self::new(1, 0, Family::BinarySi)
         {
             quantity.family = Family::DecimalSi;
         }
-        if !long && written.is_kept() && quantity.computed() != text {
+        if short_exponent.is_some() && written.is_kept() && quantity.computed() != text {
             quantity.kept = Some(SmolStr::new(text));
         }
         Ok(quantity)
