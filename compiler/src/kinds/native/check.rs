@@ -178,6 +178,19 @@ fn scalar_fits(shape: &Shape, value: &Value) -> bool {
     }
 }
 
+impl Shape {
+    /// Whether a value has the JSON type of this shape. What is inside a map or list is not looked at.
+    #[must_use]
+    pub fn accepts(&self, value: &Value) -> bool {
+        match self {
+            Self::Bytes => value.is_string(),
+            Self::Struct(_) | Self::Map(_) => value.is_object(),
+            Self::List(..) => value.is_array(),
+            scalar => scalar_fits(scalar, value),
+        }
+    }
+}
+
 /// `3.0` in YAML reaches the API server as `3`; what does not fit 64 bits is refused there.
 fn is_integer(value: &Value) -> bool {
     /// Above it a float no longer names one integer.

@@ -13,6 +13,9 @@ const DATA_LIMIT_BYTES: usize = 1_048_576;
 /// All annotations of an object, keys and values.
 const ANNOTATIONS_LIMIT_BYTES: usize = 262_144;
 
+/// How many bytes of the limit a value takes.
+type Measure = fn(&Value) -> usize;
+
 /// A part of an object that is larger than the API server allows.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{} holds {bytes} bytes; the API server allows {limit_bytes}{}", path.dotted(), hint(*what))]
@@ -61,7 +64,7 @@ pub fn check_sizes(kind: Option<&NativeKind>, object: &Value) -> Vec<SizeProblem
             largest: largest(annotations.iter().map(|(key, value)| (*key, plain_len(value)))),
         });
     }
-    let fields: &[(&str, fn(&Value) -> usize)] = match kind.map(|kind| (&*kind.group, &*kind.kind)) {
+    let fields: &[(&str, Measure)] = match kind.map(|kind| (&*kind.group, &*kind.kind)) {
         Some(("", "ConfigMap")) => &[("data", plain_len), ("binaryData", decoded_len)],
         Some(("", "Secret")) => &[("data", decoded_len), ("stringData", plain_len)],
         _ => return problems,

@@ -182,7 +182,8 @@ fn sizes() {
     let config_map = kind("v1", "ConfigMap");
     let secret = kind("v1", "Secret");
     let annotated = |len: usize| json!({"metadata": {"annotations": {"k": text(len)}}});
-    let facts: Vec<(Option<&NativeKind>, Value, Option<(&str, usize)>)> = vec![
+    type Fact<'a> = (Option<&'a NativeKind>, Value, Option<(&'a str, usize)>);
+    let facts: Vec<Fact<'_>> = vec![
         (Some(config_map), json!({"data": {"a": text(400 * 1024)}}), None),
         (Some(config_map), json!({"data": {"a": text(1_048_576)}}), None),
         (Some(config_map), json!({"data": {"a": text(1_048_576), "b": "x"}}), Some(("/data", 1_048_577))),
@@ -190,7 +191,7 @@ fn sizes() {
         (Some(config_map), json!({"binaryData": {"a": "AAAA".repeat(349_526)}}), Some(("/binaryData", 1_048_578))),
         (
             Some(secret),
-            json!({"data": {"a": "AAA=".repeat(1)}, "stringData": {"b": text(1_048_575)}}),
+            json!({"data": {"a": "AAA="}, "stringData": {"b": text(1_048_575)}}),
             Some(("/stringData", 1_048_577)),
         ),
         (Some(kind("apps/v1", "Deployment")), json!({"data": {"a": text(2_000_000)}}), None),
