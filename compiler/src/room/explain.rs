@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::ledger::{Asked, Cause, Lane};
+use super::ledger::{Cause, Lane};
 use super::rooms::{PoolRef, RequestId, ResourceId, Rooms};
 
 /// What a pool has left of one resource. Amounts in the unit of the resource.
@@ -30,7 +30,7 @@ pub struct Shortage {
     pub resource: SmolStr,
     /// In which way.
     pub cause: Cause,
-    /// What one pod requests.
+    /// What one pod requests of it.
     pub needed: u64,
     /// The most one pod could get: of a node that is empty if the request is larger than that, else of what is left.
     pub largest: u64,
@@ -83,7 +83,7 @@ impl Rooms {
                 Cause::NotOffered => 0,
                 Cause::LargerThanNode => lane.map_or(0, Lane::node),
                 // Refused all the same, for a reason the packing of this one resource does not show.
-                Cause::Packing | Cause::UsedUp => {
+                Cause::Overdrawn | Cause::Packing | Cause::UsedUp => {
                     lane.map_or(0, |lane| lane.largest(at.asked(at.all_nodes, true))).min(needed.saturating_sub(1))
                 }
             };
@@ -135,10 +135,10 @@ impl Rooms {
     #[must_use]
     pub fn overdraft(&self, pool: PoolRef) -> Vec<Overdraft> {
         let at = self.get(pool);
-        if !at.known {
+        if at.overdrawn.is_none() {
             return Vec::new();
         }
-        let asked: Asked = at.asked(at.all_nodes, false);
+        let asked = at.asked(at.all_nodes, false);
         let overdraft = |(resource, lane): &(ResourceId, Lane)| {
             let missing = lane.excess(asked);
             (missing > 0).then(|| Overdraft { pool, resource: self.resource_name(*resource).clone(), missing })
@@ -146,6 +146,12 @@ impl Rooms {
         let mut list: Vec<Overdraft> = at.lanes.iter().filter_map(overdraft).collect();
         list.sort_unstable_by(|a, b| a.resource.cmp(&b.resource));
         list
+    }
+
+    /// Whether a pool has an [`overdraft`](Self::overdraft).
+    #[must_use]
+    pub fn is_overdrawn(&self, pool: PoolRef) -> bool {
+        self.get(pool).overdrawn.is_some()
     }
 
     /// The overdrafts of all pools, by (cluster, pool, resource).

@@ -2,8 +2,8 @@
 
 use super::pieces::largest_piece;
 
-/// Ledgers kept for every resource: 0 (the plain sum) and 1 to 4.
-pub(super) const LEDGERS: usize = 5;
+/// The largest k of the ledgers every resource has: 0 (the plain sum) and 1 to 4.
+const FIXED: u64 = 4;
 
 /// Requests and node sizes are clamped here. 2^60 milli-CPU or bytes is beyond any node, and keeps
 /// `5 × amount` in 64 bits and `nodes × k × amount` far inside 128.
@@ -13,8 +13,11 @@ pub(super) const MAX_NODE: u64 = MAX_REQUEST - 1;
 /// Pool-wide amounts (others, reserves) are clamped to this, either sign.
 pub(super) const MAX_POOL: i128 = 1 << 110;
 
+/// No pool is said to have room for more pods than this.
+pub(super) const MAX_ROOM: u64 = 1 << 56;
+
 /// Beyond so many pods of one request on a node, the plain sum is less than 0.1 % off and is used alone.
-const MAX_FINE: u64 = 1024;
+const MAX_K: u64 = 1024;
 
 /// What limits the room of a pool. From the hopeless to the near: a later one needs less to change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -23,6 +26,9 @@ pub enum Cause {
     NotOffered,
     /// A node offers it, but never enough for one pod, even when empty.
     LargerThanNode,
+    /// More is booked than the nodes hold, so nobody gets more until that is settled. The resource that is overdrawn is
+    /// named, whether the pod requests it or not.
+    Overdrawn,
     /// Enough may be free in sum, but in pieces too small for one pod.
     Packing,
     /// The sum is used up.
@@ -33,12 +39,21 @@ pub enum Cause {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Booked {
     request: u64,
-    pods: i128,
+    pods: i64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Ledger {
+    k: u64,
+    /// By all that is booked, in units of `node × max(k, 1)` to a node.
+    charged: i128,
+    /// How many of the booked requests need this ledger.
+    requests: usize,
 }
 
 /// The ledgers of one resource in one pool.
 ///
-/// `booked` is the truth; `charged` is derived from it and the node size.
+/// `booked` is the truth; `ledgers` follow from it and the node size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Lane {
     /// What one node offers after overcommit, DaemonSets not subtracted.
@@ -52,8 +67,8 @@ pub(super) struct Lane {
     others: i128,
     /// Ascending by request, no zero counts, no zero requests.
     booked: Vec<Booked>,
-    /// Per ledger, in units of `node × max(k, 1)` to a node.
-    charged: [i128; LEDGERS],
+    /// 0 to 4, then those the booked requests need, ascending by k.
+    ledgers: Vec<Ledger>,
 }
 
 /// Nodes and what else a question of room is about.
@@ -61,31 +76,8 @@ pub(super) struct Lane {
 pub(super) struct Asked {
     /// How many nodes count.
     pub nodes: u64,
-    /// Pods a node takes: more of one request on a node need no ledger.
-    pub pods_per_node: u64,
     /// Whether usage by others counts.
     pub others: bool,
-}
-
-/// The least room of the ledgers seen so far.
-struct Tightest {
-    room: u64,
-    cause: Option<Cause>,
-}
-
-impl Tightest {
-    /// The product is cheaper than the division, and mostly settles it.
-    fn is_lowered_by(&self, left: i128, charge: i128) -> bool {
-        charge > 0 && left < i128::from(self.room).saturating_mul(charge)
-    }
-
-    fn admit(&mut self, left: i128, charge: i128, cause: Cause) {
-        if self.is_lowered_by(left, charge) {
-            // Less than the present room, so it fits 64 bits.
-            self.room = u64::try_from(left.max(0) / charge).unwrap_or(self.room);
-            self.cause = Some(cause);
-        }
-    }
 }
 
 /// The charge of one pod in ledger `k`, in units of `node × max(k, 1)` to a node. Never decreases with the request; the
@@ -103,11 +95,12 @@ fn charge(k: u64, request: u64, node: u64) -> i128 {
         // Larger than a node: booked all the same, so at least the node is gone.
         return whole;
     }
-    let (quotient, rest) = match u64::try_from(scaled) {
-        Ok(scaled) => (u128::from(scaled / node), u128::from(scaled % node)),
-        Err(_) => (scaled / u128::from(node), scaled % u128::from(node)),
+    let rest = match u64::try_from(scaled) {
+        Ok(scaled) => u128::from(scaled % node),
+        Err(_) => scaled % u128::from(node),
     };
-    if rest == 0 { whole } else { i128::try_from(quotient * u128::from(node)).unwrap_or(i128::MAX) }
+    // floor(scaled / node) × node
+    if rest == 0 { whole } else { i128::try_from(scaled - rest).unwrap_or(i128::MAX) }
 }
 
 /// Units of a node in ledger `k`.
@@ -124,7 +117,7 @@ impl Lane {
             reserved: reserved.clamp(0, MAX_POOL),
             others: others.clamp(0, MAX_POOL),
             booked: Vec::new(),
-            charged: [0; LEDGERS],
+            ledgers: Vec::new(),
         };
         lane.resize();
         lane
@@ -143,24 +136,59 @@ impl Lane {
     }
 
     /// Books `pods` pods, or takes them back when negative.
-    pub(super) fn book(&mut self, request: u64, pods: i128) {
+    pub(super) fn book(&mut self, request: u64, pods: i64) {
         if request == 0 || pods == 0 {
             return;
         }
-        for (k, charged) in (0..).zip(&mut self.charged) {
-            *charged += charge(k, request, self.node) * pods;
+        for ledger in &mut self.ledgers {
+            ledger.charged += charge(ledger.k, request, self.node) * i128::from(pods);
         }
         match self.booked.binary_search_by_key(&request, |booked| booked.request) {
+            Err(at) => {
+                self.booked.insert(at, Booked { request, pods });
+                self.need_ledger_of(request);
+            }
             Ok(at) => {
-                if let Some(booked) = self.booked.get_mut(at) {
-                    booked.pods += pods;
-                    if booked.pods == 0 {
-                        self.booked.remove(at);
-                    }
+                let Some(booked) = self.booked.get_mut(at) else { return };
+                booked.pods += pods;
+                if booked.pods == 0 {
+                    self.booked.remove(at);
+                    self.forget_ledger_of(request);
                 }
             }
-            Err(at) => self.booked.insert(at, Booked { request, pods }),
         }
+    }
+
+    fn need_ledger_of(&mut self, request: u64) {
+        let Some(k) = self.own_k(request) else { return };
+        match self.ledgers.binary_search_by_key(&k, |ledger| ledger.k) {
+            Ok(at) => self.ledgers[at].requests += 1,
+            Err(at) => self.ledgers.insert(at, Ledger { k, charged: self.charged_in(k), requests: 1 }),
+        }
+    }
+
+    fn forget_ledger_of(&mut self, request: u64) {
+        let Some(k) = self.own_k(request) else { return };
+        if let Ok(at) = self.ledgers.binary_search_by_key(&k, |ledger| ledger.k) {
+            self.ledgers[at].requests -= 1;
+            if self.ledgers[at].requests == 0 {
+                self.ledgers.remove(at);
+            }
+        }
+    }
+
+    /// The further ledger a request needs to be exact: as many pods as a node holds, where the plain sum and ledgers 1
+    /// to 4 do not already say so.
+    fn own_k(&self, request: u64) -> Option<u64> {
+        let per_node = self.node.checked_div(request)?;
+        (per_node > FIXED && per_node < MAX_K && !self.node.is_multiple_of(request)).then_some(per_node)
+    }
+
+    /// The charges of everything booked in ledger `k`. Requests below `node / (k+1)` are charged nothing.
+    fn charged_in(&self, k: u64) -> i128 {
+        let from = if k == 0 { 0 } else { self.booked.partition_point(|booked| booked.request < self.node / (k + 1)) };
+        let charged = |booked: &Booked| charge(k, booked.request, self.node) * i128::from(booked.pods);
+        self.booked.iter().skip(from).map(charged).sum()
     }
 
     /// Takes `request` from every node for DaemonSets, or gives it back when negative. Charges depend on the node
@@ -173,8 +201,9 @@ impl Lane {
     fn resize(&mut self) {
         let left = i128::from(self.offered).saturating_sub(self.daemon).max(0);
         self.node = u64::try_from(left).unwrap_or(MAX_NODE);
-        for (k, charged) in (0..).zip(&mut self.charged) {
-            *charged = self.booked.iter().map(|booked| charge(k, booked.request, self.node) * booked.pods).sum();
+        self.ledgers = (0..=FIXED).map(|k| Ledger { k, charged: self.charged_in(k), requests: 0 }).collect();
+        for at in 0..self.booked.len() {
+            self.need_ledger_of(self.booked[at].request);
         }
     }
 
@@ -190,44 +219,51 @@ impl Lane {
 
     /// The plain sum left on `asked.nodes` nodes, negative when over-booked.
     pub(super) fn free(&self, asked: Asked) -> i128 {
-        self.left(0, self.charged[0], asked)
+        self.left(0, self.plain_sum(), asked)
     }
 
-    /// How many more pods fit and why not more, if that is less than `below`.
+    fn plain_sum(&self) -> i128 {
+        self.ledgers.first().map_or(0, |ledger| ledger.charged)
+    }
+
+    /// The ledger the request needs, if no booked request has needed it yet.
+    fn missing_k(&self, request: u64) -> Option<u64> {
+        self.own_k(request).filter(|k| self.ledgers.binary_search_by_key(k, |ledger| ledger.k).is_err())
+    }
+
+    /// How many more pods fit and why not more, if that is less than `below`, which is at most [`MAX_ROOM`].
     pub(super) fn room(&self, request: u64, asked: Asked, below: u64) -> Option<(u64, Cause)> {
         if request == 0 || below == 0 {
             return None;
         }
-        let mut tightest = Tightest { room: below, cause: None };
-        for (k, charged) in (0..).zip(self.charged) {
-            let cause = if k == 0 { Cause::UsedUp } else { Cause::Packing };
-            tightest.admit(self.left(k, charged, asked), charge(k, request, self.node), cause);
-        }
-        if let Some(k) = self.fine(request, asked) {
-            let charge = i128::from(self.node);
-            // A charge is at most (k+1)x/k: a bound of what this ledger has left, without adding up what is booked.
-            let at_least = i128::from(asked.nodes) * unit(k, self.node) - self.charged[0] * i128::from(k + 1);
-            if tightest.is_lowered_by(at_least, charge) {
-                tightest.admit(self.left(k, self.charged_in(k), asked), charge, Cause::Packing);
+        let mut room = below;
+        let mut why = None;
+        for ledger in &self.ledgers {
+            let left = self.left(ledger.k, ledger.charged, asked);
+            // A charge is at most (k+1)x/k. Products are cheaper than divisions and mostly settle it; they stay below
+            // 2^56 (room) × 2^70 (1024 × request).
+            if left >= i128::from(room) * i128::from(ledger.k + 1) * i128::from(request) {
+                continue;
+            }
+            let charge = charge(ledger.k, request, self.node);
+            if charge > 0 && left < i128::from(room) * charge {
+                room = u64::try_from(left.max(0) / charge).unwrap_or(room);
+                why = Some(if ledger.k == 0 { Cause::UsedUp } else { Cause::Packing });
             }
         }
-        tightest.cause.map(|cause| (tightest.room, cause))
-    }
-
-    /// The further ledger this request needs to be exact: as many pods as a node holds, where the plain sum and
-    /// ledgers 1 to 4 do not already say so.
-    fn fine(&self, request: u64, asked: Asked) -> Option<u64> {
-        let per_node = self.node.checked_div(request)?;
-        let needed = (LEDGERS as u64..MAX_FINE).contains(&per_node)
-            && per_node < asked.pods_per_node
-            && !self.node.is_multiple_of(request);
-        needed.then_some(per_node)
-    }
-
-    /// The charges of everything booked in ledger `k`. Requests up to `node / (k+1)` are charged nothing.
-    fn charged_in(&self, k: u64) -> i128 {
-        let from = self.booked.partition_point(|booked| booked.request < self.node / (k + 1));
-        self.booked.iter().skip(from).map(|booked| charge(k, booked.request, self.node) * booked.pods).sum()
+        if let Some(k) = self.missing_k(request) {
+            // The same bound for all that is booked spares adding it up.
+            let (all, charge) = (i128::from(asked.nodes) * unit(k, self.node), i128::from(self.node));
+            let enough = i128::from(room) * charge;
+            if all - self.plain_sum() * i128::from(k + 1) < enough {
+                let left = all - self.charged_in(k);
+                if left < enough {
+                    room = u64::try_from(left.max(0) / charge).unwrap_or(room);
+                    why = Some(Cause::Packing);
+                }
+            }
+        }
+        why.map(|cause| (room, cause))
     }
 
     /// The nodes that must exist for `pods` more pods; `None` if none is ever large enough, or for counts beyond 64
@@ -239,7 +275,7 @@ impl Lane {
         if request > self.node {
             return None;
         }
-        let ledgers = (0..).zip(self.charged).chain(self.fine(request, asked).map(|k| (k, self.charged_in(k))));
+        let ledgers = self.charges().chain(self.missing_k(request).map(|k| (k, self.charged_in(k))));
         let none = Asked { nodes: 0, ..asked };
         let mut nodes = 0;
         for (k, charged) in ledgers {
@@ -252,11 +288,24 @@ impl Lane {
         Some(nodes)
     }
 
+    /// (k, charged) by ledger.
+    fn charges(&self) -> impl Iterator<Item = (u64, i128)> {
+        self.ledgers.iter().map(|ledger| (ledger.k, ledger.charged))
+    }
+
+    /// The largest booked request, if it is larger than a node.
+    fn oversized(&self) -> Option<u64> {
+        self.booked.last().map(|booked| booked.request).filter(|request| *request > self.node)
+    }
+
     /// The nodes that what is booked, reserved and used by others takes up; `None` where it does not fit any number.
     pub(super) fn nodes_in_use(&self, asked: Asked) -> Option<u64> {
         let none = Asked { nodes: 0, ..asked };
+        if self.oversized().is_some() {
+            return None;
+        }
         let mut nodes = 0;
-        for (k, charged) in (0..).zip(self.charged) {
+        for (k, charged) in self.charges() {
             nodes = nodes.max(whole_nodes(-self.left(k, charged, none), unit(k, self.node))?);
         }
         Some(nodes)
@@ -264,19 +313,24 @@ impl Lane {
 
     /// Whether the bookings exceed what the nodes offer. Where nothing is booked there is nothing to exceed.
     pub(super) fn is_overdrawn(&self, asked: Asked) -> bool {
-        self.is_booked() && (0..).zip(self.charged).any(|(k, charged)| self.left(k, charged, asked) < 0)
+        let over = |(k, charged)| self.left(k, charged, asked) < 0;
+        self.is_booked() && (self.oversized().is_some() || self.charges().any(over))
     }
 
     /// By how much the bookings exceed what the nodes offer, in amounts of the resource, rounded up; 0 when they do not.
-    /// Where only packing is violated, the share of nodes that is missing counts.
+    /// Where only packing is violated, the share of nodes that is missing counts; where a pod is larger than a node,
+    /// what the node lacks, at least.
     pub(super) fn excess(&self, asked: Asked) -> i128 {
-        let ledgers = (0..).zip(self.charged);
+        if !self.is_booked() {
+            return 0;
+        }
         let excess = |(k, charged): (u64, i128)| {
             let over = -self.left(k, charged, asked);
             let k = i128::from(k.max(1));
             if over > 0 { (over + k - 1) / k } else { 0 }
         };
-        if self.is_booked() { ledgers.map(excess).max().unwrap_or(0) } else { 0 }
+        let lacking = self.oversized().map_or(0, |request| i128::from(request - self.node));
+        self.charges().map(excess).fold(lacking, i128::max)
     }
 
     /// The most one more pod could get of what is left: the largest piece of a tight packing, and no more than the sum.

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | 0 | `x`; usage by others and reserves are charged here alone |
 //! | k = 1..4 | `floor((k+1)x) / k`, but `x` where `(k+1)x` is an integer |
-//! | k = pods of this request on one node, if 5 or more | the same; only for the request that is asked about |
+//! | k = 5..1023, as many as a node holds pods of a request that is booked or asked about | the same |
 //!
 //! `room = min over resources and ledgers of floor((n − charged) / charge)`, never below 0.
 //!
@@ -38,7 +38,7 @@
 //! * Unknown capacity is `None`, never 0.
 //!
 //! Which pools a pod may use is the caller's business (labels, taints and tolerations are not known here), as is the
-//! cap an observed estimate sets. The next bound that limits a pool goes into [`ledger`] as another charge.
+//! cap an observed estimate sets. The next bound that limits a pool goes into `ledger` as another charge.
 
 mod explain;
 mod ledger;

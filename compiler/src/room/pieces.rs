@@ -41,7 +41,8 @@ mod tests {
     #[test]
     fn tight_packing() {
         // (nodes, node, pods larger first, the largest piece)
-        let cases: &[(u64, u64, &[(u64, u64)], u64)] = &[
+        type Case = (u64, u64, &'static [(u64, u64)], u64);
+        let cases: &[Case] = &[
             (0, 8, &[], 0),
             (3, 8, &[], 8),
             (3, 8, &[(5, 1)], 8),

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::ledger::{Asked, Cause, Lane, MAX_REQUEST};
+use super::ledger::{Asked, Cause, Lane, MAX_REQUEST, MAX_ROOM};
 use super::spec::{PODS, PoolSpec, is_extended};
 use crate::base::{ClusterId, PoolId, Resources};
 
@@ -23,7 +23,7 @@ pub struct ResourceId(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mark(usize);
 
-/// How many more pods of a request a pool holds.
+/// How many more pods of a request a pool holds; at most 2^56.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Room {
     /// With the virtual nodes an autoscaler may add.
@@ -41,7 +41,7 @@ pub(super) struct Request {
     pub(super) amounts: Box<[(ResourceId, u64)]>,
 }
 
-/// One pool. The ledgers of `pods` come first: every pool has them.
+/// One pool.
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
     pub(super) name: SmolStr,
@@ -52,14 +52,14 @@ pub(super) struct Pool {
     pub(super) known: bool,
     pub(super) lanes: Vec<(ResourceId, Lane)>,
     /// From resource to lane, [`NO_LANE`] or short where there is none.
-    slots: Vec<u16>,
-    /// Whether more is booked than all nodes hold, usage by others not counted. Then there is room for nobody: the
-    /// next pod to start would take the place of one that is promised it.
-    overdrawn: bool,
+    slots: Vec<u32>,
+    /// The first resource by name of which more is booked than all nodes hold, usage by others not counted. Then there
+    /// is room for nobody: the next pod to start would take the place of one that is promised it.
+    pub(super) overdrawn: Option<ResourceId>,
     version: u64,
 }
 
-const NO_LANE: u16 = u16::MAX;
+const NO_LANE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 enum Booking {
@@ -109,7 +109,7 @@ impl Rooms {
             known: spec.known,
             lanes: Vec::new(),
             slots: Vec::new(),
-            overdrawn: false,
+            overdrawn: None,
             version: 0,
         };
         let others = spec.allocatable_per_node.0.keys().filter(|name| *name != PODS);
@@ -280,14 +280,15 @@ impl Rooms {
         }
         for (resource, amount) in &request.amounts {
             match booking {
-                Booking::Pods { replicas, .. } => pool.lane_mut(*resource).book(*amount, i128::from(replicas)),
+                Booking::Pods { replicas, .. } => pool.lane_mut(*resource).book(*amount, replicas),
                 Booking::Daemon { times, .. } => {
                     pool.lane_mut(*resource).shrink_node(i128::from(*amount) * i128::from(times));
                 }
             }
         }
         let asked = pool.asked(pool.all_nodes, false);
-        pool.overdrawn = pool.lanes.iter().any(|(_, lane)| lane.is_overdrawn(asked));
+        let overdrawn = pool.lanes.iter().filter(|(_, lane)| lane.is_overdrawn(asked)).map(|(resource, _)| *resource);
+        pool.overdrawn = overdrawn.min_by_key(|resource| &self.names[resource.0 as usize]);
     }
 
     /// All pools, ascending.
@@ -317,13 +318,12 @@ impl Rooms {
 
 impl Pool {
     pub(super) fn asked(&self, nodes: u64, others: bool) -> Asked {
-        let pods_per_node = self.lanes.first().map_or(0, |(_, pods)| pods.node());
-        Asked { nodes, pods_per_node, others }
+        Asked { nodes, others }
     }
 
     pub(super) fn lane(&self, resource: ResourceId) -> Option<&Lane> {
         let slot = self.slots.get(resource.0 as usize)?;
-        self.lanes.get(usize::from(*slot)).map(|(_, lane)| lane)
+        self.lanes.get(*slot as usize).map(|(_, lane)| lane)
     }
 
     /// The ledgers of a resource. One that no node offers gets them when it is first booked, so that it is reported as
@@ -332,7 +332,7 @@ impl Pool {
         if self.lane(resource).is_none() {
             self.add_lane(resource, Lane::new(0, 0, 0, 0));
         }
-        &mut self.lanes[usize::from(self.slots[resource.0 as usize])].1
+        &mut self.lanes[self.slots[resource.0 as usize] as usize].1
     }
 
     fn add_lane(&mut self, resource: ResourceId, lane: Lane) {
@@ -340,7 +340,7 @@ impl Pool {
         if self.slots.len() <= at {
             self.slots.resize(at + 1, NO_LANE);
         }
-        self.slots[at] = u16::try_from(self.lanes.len()).unwrap_or(NO_LANE);
+        self.slots[at] = u32::try_from(self.lanes.len()).unwrap_or(NO_LANE);
         self.lanes.push((resource, lane));
     }
 
@@ -349,7 +349,7 @@ impl Pool {
             return None;
         }
         let first = request.amounts.first()?.0;
-        let mut room = (u64::MAX, (first, Cause::UsedUp));
+        let mut room = (MAX_ROOM, (first, Cause::UsedUp));
         let mut too_large = None;
         for (resource, amount) in &request.amounts {
             let lane = match self.lane(*resource) {
@@ -366,9 +366,9 @@ impl Pool {
         if let Some(why) = too_large {
             return Some((0, why));
         }
-        if self.overdrawn {
-            room.0 = 0;
+        match self.overdrawn {
+            Some(resource) if room.0 > 0 => Some((0, (resource, Cause::Overdrawn))),
+            _ => Some(room),
         }
-        Some(room)
     }
 }

@@ -145,7 +145,7 @@ pub fn share_reserved(pools: &mut [PoolSpec], reserved: &Resources) {
     }
 }
 
-/// `floor(amount × part / total)` for `0 <= part <= total`, in steps that cannot overflow for totals below 2^97.
+/// `floor(amount × part / total)` for `0 <= part <= total`.
 fn proportion(amount: i128, part: i128, total: i128) -> i128 {
     if let Some(product) = amount.checked_mul(part) {
         return product / total;

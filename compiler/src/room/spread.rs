@@ -116,9 +116,11 @@ impl Rooms {
         let parts = match self.room(pool, request) {
             None => [Some(candidate(Part::Unknown, u64::MAX)), None],
             Some(room) if room.replicas == 0 => {
-                let (_, cause) = room.limited_by;
-                let fits_empty = matches!(cause, Cause::Packing | Cause::UsedUp);
-                [Some(candidate(if fits_empty { Part::Full } else { Part::TooSmall }, 0)), None]
+                let part = match room.limited_by.1 {
+                    Cause::NotOffered | Cause::LargerThanNode => Part::TooSmall,
+                    Cause::Overdrawn | Cause::Packing | Cause::UsedUp => Part::Full,
+                };
+                [Some(candidate(part, 0)), None]
             }
             Some(room) => {
                 let beyond = room.replicas - room.real;

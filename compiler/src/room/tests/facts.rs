@@ -6,7 +6,8 @@ use super::*;
 #[test]
 fn pods_that_fill_nodes() {
     // (nodes, cpus per node, booked [(cpus, pods)], request in cpus, room)
-    let cases: &[(u32, i128, &[(i128, u32)], i128, u64)] = &[
+    type Case = (u32, i128, &'static [(i128, u32)], i128, u64);
+    let cases: &[Case] = &[
         (10, 8, &[], 5, 10),
         (10, 8, &[(5, 10)], 5, 0),
         (10, 8, &[(5, 10)], 4, 0),
@@ -239,6 +240,38 @@ fn overbooked_pools_are_listed_and_have_no_room() {
     rooms.book(pool, gpu, 3);
     assert_eq!(missing(&rooms), [(pool, "nvidia.com/gpu".to_owned(), 6)]);
     assert_eq!(rooms.virtual_nodes_in_use(pool), None);
+    // It has room for nobody, and says because of what.
+    let small = rooms.request(&res(&[("memory", 0)]));
+    let shortage = rooms.shortage(&[pool], small).unwrap();
+    assert_eq!((shortage.resource.as_str(), shortage.cause), ("nvidia.com/gpu", Cause::Overdrawn));
+    assert_eq!((shortage.needed, shortage.largest), (0, 0));
+    assert_eq!(rooms.nodes_needed(pool, small, 1), None);
+}
+
+#[test]
+fn vanished_nodes_and_grown_requests_are_clipped_by_booking_anew() {
+    // (nodes, milli-CPU of a node, request, booked, what stays)
+    let cases = [
+        (8, 8000, 5000, 10, 8),
+        (9, 7910, 1000, 70, 63), // the plain sum still holds 70
+        (9, 8000, 1500, 46, 45),
+        (9, 8000, 1500, 45, 45),
+        (9, 8000, 8001, 1, 0), // larger than any node, however many there are
+    ];
+    for (nodes, node, request, booked, stays) in cases {
+        let mut spec = PoolSpec::new("general", nodes, res(&[("cpu", node)]));
+        // Others moved in; that displaces nobody.
+        spec.others = cpu(60);
+        let (mut rooms, pool) = single(spec);
+        let id = rooms.request(&res(&[("cpu", request)]));
+        rooms.book(pool, id, booked);
+        assert_eq!(rooms.is_overdrawn(pool), booked > stays, "{booked} of {request} on {nodes} of {node}");
+        assert_eq!(rooms.overdrawn().is_empty(), booked <= stays);
+        rooms.unbook(pool, id, booked);
+        assert_eq!(rooms.room_for_placed(pool, id), Some(u64::from(stays)));
+        rooms.book(pool, id, stays);
+        assert!(!rooms.is_overdrawn(pool));
+    }
 }
 
 #[test]
@@ -272,7 +305,8 @@ fn booking_order_over_pools() {
         pools.iter().map(|pool| EligiblePool { pool: *pool, tainted: *pool == spot }).collect();
     let web = rooms.request(&cpu(4));
     // Real nodes: elastic 2, a-large 6, b-large 6; virtual: elastic 4; then the tainted spot 2; then gpu 18.
-    let cases: &[(u32, &[(PoolRef, u32)], u32)] = &[
+    type Case<'a> = (u32, &'a [(PoolRef, u32)], u32);
+    let cases: &[Case<'_>] = &[
         (0, &[], 0),
         (1, &[(elastic, 1)], 0),
         (9, &[(elastic, 2), (a_large, 6), (b_large, 1)], 0),
@@ -383,7 +417,7 @@ fn absurd_amounts_neither_wrap_nor_panic() {
     assert_eq!(room(&mut rooms, pool, &cpu(1)), 0);
     assert_eq!(room(&mut rooms, pool, &res(&[("cpu", i128::MAX)])), 0);
     assert_eq!(room(&mut rooms, pool, &res(&[("memory", 1)])), 0);
-    assert_eq!(room(&mut rooms, pool, &res(&[])), u64::MAX);
+    assert_eq!(room(&mut rooms, pool, &res(&[])), 1 << 56);
     let all = rooms.request(&res(&[("cpu", i128::MAX), ("pods", i128::MAX)]));
     let mark = rooms.mark();
     for _ in 0..100 {
@@ -392,5 +426,5 @@ fn absurd_amounts_neither_wrap_nor_panic() {
     assert_eq!(room(&mut rooms, pool, &res(&[])), 0);
     assert_eq!(rooms.nodes_needed(pool, all, u32::MAX), None);
     rooms.undo_to(mark);
-    assert_eq!(room(&mut rooms, pool, &res(&[])), u64::MAX);
+    assert_eq!(room(&mut rooms, pool, &res(&[])), 1 << 56);
 }

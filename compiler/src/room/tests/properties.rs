@@ -42,11 +42,10 @@ fn fleet(nodes: [u32; 3], seed: [i128; 6]) -> (Rooms, Vec<RequestId>) {
     (rooms, requests)
 }
 
+type State = (Vec<Option<Room>>, Vec<Option<u64>>, Vec<Option<Vec<Free>>>, Vec<Overdraft>);
+
 /// Everything that can be asked about the bookings.
-fn state(
-    rooms: &Rooms,
-    requests: &[RequestId],
-) -> (Vec<Option<Room>>, Vec<Option<u64>>, Vec<Option<Vec<Free>>>, Vec<Overdraft>) {
+fn state(rooms: &Rooms, requests: &[RequestId]) -> State {
     let pairs: Vec<(PoolRef, RequestId)> =
         rooms.all_pools().flat_map(|pool| requests.iter().map(move |request| (pool, *request))).collect();
     let offered = |free: Vec<Free>| free.into_iter().filter(|free| free.per_node > 0 || free.free != 0).collect();
