@@ -14,6 +14,8 @@ mod folder;
 mod git;
 mod ids;
 mod revision;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use discover::{FleetRoot, GitPlace, discover};

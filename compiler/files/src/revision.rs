@@ -77,7 +77,8 @@ fn names(repo: &Repository) -> Vec<String> {
 
 fn nearest(revision: &str, names: &[String]) -> Vec<String> {
     let typed = revision.split(['~', '^', ':', '@']).next().unwrap_or(revision);
-    let allowed = (typed.chars().count() / 3).max(1);
+    // Half of a short name, so that two letters that traded places are found.
+    let allowed = (typed.chars().count() / 2).clamp(1, 3);
     let mut near: Vec<(usize, &String)> = names
         .iter()
         .filter_map(|name| {
