@@ -21,7 +21,7 @@ fn any_revision_of_a_bare_repository() {
     let two = commit(&repo, "main", &[("clusters/two.yaml", Put::File("2"))]);
     let live = commit(&repo, "live", &[("clusters/live.yaml", Put::File("3"))]);
     let tagged = repo.find_object(one, None).unwrap();
-    let who = git2::Signature::new("t", "t@example.com", &git2::Time::new(0, 0)).unwrap();
+    let who = Signature::new("t", "t@example.com", &git2::Time::new(0, 0)).unwrap();
     repo.tag("v1", &tagged, &who, "an annotated tag", false).unwrap();
     let tree = repo.find_commit(two).unwrap().tree_id().to_string();
 
