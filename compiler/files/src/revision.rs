@@ -1,0 +1,155 @@
+//! Finding a repository and what a revision stands for, with messages that help.
+
+use std::path::Path;
+
+use fleetwright_compiler::source::FilesError;
+use git2::{BranchType, ErrorClass, ErrorCode, Oid, Reference, Repository};
+
+/// Names in a suggestion.
+const MAX_SUGGESTED: usize = 3;
+
+pub(crate) fn open_repository(path: &Path) -> Result<Repository, FilesError> {
+    Repository::open(path).map_err(|e| open_error(path, &e))
+}
+
+pub(crate) fn open_error(path: &Path, e: &git2::Error) -> FilesError {
+    let reason = match e.code() {
+        ErrorCode::NotFound => "not a Git repository".to_owned(),
+        ErrorCode::Owner => format!(
+            "the repository belongs to another user; if you trust it: git config --global --add safe.directory '{}'",
+            path.display()
+        ),
+        _ => e.message().to_owned(),
+    };
+    FilesError::new(path.to_string_lossy(), reason)
+}
+
+/// The commit, if it is one, and the tree of a revision.
+pub(crate) fn resolve(repo: &Repository, path: &Path, revision: &str) -> Result<(Option<Oid>, Oid), FilesError> {
+    let fail = |reason: String| FilesError::new(format!("revision `{revision}` of {}", path.display()), reason);
+    let object = match repo.revparse_single(revision) {
+        Ok(object) => object,
+        Err(e) => return Err(fail(unknown(repo, revision, &e))),
+    };
+    let commit = object.peel_to_commit().ok().map(|commit| commit.id());
+    match object.peel_to_tree() {
+        Ok(tree) => Ok((commit, tree.id())),
+        Err(_) if object.kind() == Some(git2::ObjectType::Blob) => {
+            Err(fail("it is a file; name a commit or a folder".into()))
+        }
+        Err(e) => Err(fail(e.message().to_owned())),
+    }
+}
+
+fn unknown(repo: &Repository, revision: &str, e: &git2::Error) -> String {
+    let names = names(repo);
+    if names.is_empty() && repo.head().is_err() {
+        return "the repository has no commit yet".to_owned();
+    }
+    if e.code() == ErrorCode::Ambiguous {
+        return format!("{}; write more of the id", e.message());
+    }
+    let mut reason = match (e.code(), e.class()) {
+        (ErrorCode::NotFound | ErrorCode::UnbornBranch, _) | (_, ErrorClass::Reference) => {
+            "there is no such branch, tag or commit".to_owned()
+        }
+        _ => e.message().to_owned(),
+    };
+    let near = nearest(revision, &names);
+    if !near.is_empty() {
+        reason.push_str(&format!("; did you mean {}?", near.join(" or ")));
+    } else if repo.is_shallow() {
+        reason.push_str("; the clone is shallow: `git fetch --unshallow` gets the rest");
+    } else {
+        reason.push_str("; `git fetch` if it is new");
+    }
+    reason
+}
+
+/// Branches, remote branches and tags by their short names, sorted.
+fn names(repo: &Repository) -> Vec<String> {
+    let Ok(references) = repo.references() else { return Vec::new() };
+    let short = |r: &Reference<'_>| r.shorthand().map(str::to_owned).ok();
+    let mut names: Vec<String> = references.flatten().filter_map(|r| short(&r)).collect();
+    names.sort();
+    names
+}
+
+fn nearest(revision: &str, names: &[String]) -> Vec<String> {
+    let typed = revision.split(['~', '^', ':', '@']).next().unwrap_or(revision);
+    // Half of a short name, so that two letters that traded places are found.
+    let allowed = (typed.chars().count() / 2).clamp(1, 3);
+    let mut near: Vec<(usize, &String)> = names
+        .iter()
+        .filter_map(|name| {
+            let bare = name.rsplit('/').next().unwrap_or(name);
+            let distance = distance(typed, name).min(distance(typed, bare));
+            (distance <= allowed).then_some((distance, name))
+        })
+        .collect();
+    near.sort();
+    near.into_iter().take(MAX_SUGGESTED).map(|(_, name)| format!("`{name}`")).collect()
+}
+
+/// Edits (insert, remove, replace a character) between two names; long ones are not compared.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(65).collect(), b.chars().take(65).collect());
+    if a.len() > 64 || b.len() > 64 {
+        return usize::MAX;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (y, above) in b.iter().zip(row.iter_mut().skip(1)) {
+            let best = (diagonal + usize::from(x != y)).min(left + 1).min(*above + 1);
+            diagonal = std::mem::replace(above, best);
+            left = best;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+/// The revision that holds the record: the local branch of this name, else that of the remote `origin`, as a full
+/// reference, which no tag can shadow. `None` when there is neither.
+///
+/// # Errors
+/// When there is no repository, or its branches cannot be read.
+pub fn live_revision(repo: &Path, branch: &str) -> Result<Option<String>, FilesError> {
+    let handle = open_repository(repo)?;
+    let remote = format!("origin/{branch}");
+    for (name, kind) in [(branch, BranchType::Local), (&*remote, BranchType::Remote)] {
+        match handle.find_branch(name, kind) {
+            Ok(found) => {
+                let name = found.get().name().map(str::to_owned);
+                return name.map(Some).map_err(|e| FilesError::new(branch, e.message()));
+            }
+            Err(e) if matches!(e.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => {}
+            Err(e) => return Err(FilesError::new(format!("branch `{branch}` of {}", repo.display()), e.message())),
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        for (a, b, expected) in [
+            ("live", "live", 0),
+            ("live", "life", 1),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("main", "mian", 2),
+            ("live", "lives", 1),
+        ] {
+            assert_eq!(distance(a, b), expected, "{a} {b}");
+        }
+        assert_eq!(distance(&"x".repeat(65), "x"), usize::MAX);
+    }
+}
