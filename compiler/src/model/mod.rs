@@ -247,6 +247,8 @@ pub struct App {
 pub struct Object {
     /// Group, version, kind, namespace (resolved), name.
     pub key: ObjKey,
+    /// Whether its kind lies in namespaces.
+    pub namespaced: bool,
     /// Where it is written.
     pub file: FileId,
     /// The document in that file.

@@ -17,6 +17,8 @@ pub struct OverrideRule {
     pub file: FileId,
     /// Where the rule begins.
     pub span: Span,
+    /// Where its target is written; the rule itself where it states none.
+    pub target_span: Span,
     /// Which objects.
     pub target: Target,
     /// Which clusters.

@@ -7,7 +7,7 @@ use crate::base::SmolStr;
 use crate::base::labels::LabelSelector;
 
 /// A resolved cluster selector: all stated parts must hold.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Selector {
     /// Labels and expressions.
     pub labels: LabelSelector,

@@ -7,7 +7,7 @@ use crate::api::{self, Intent, KINDS, KINDS_NOT_YET, not_yet};
 use crate::base::name::nearest;
 use crate::diag::{Code, Finding, codes};
 use crate::source::FileClass;
-use crate::yaml::{self, DecodeKind, Node};
+use crate::yaml::{self, DecodeError, DecodeErrorKind, Node};
 
 /// Whether a document claims to be of the fleet's API.
 pub(super) fn is_intent(node: &Node<'_>) -> bool {
@@ -86,7 +86,7 @@ fn decode(node: &Node<'_>, class: FileClass) -> Result<Intent, Vec<Finding>> {
 
 fn expected(class: FileClass) -> &'static str {
     match class {
-        FileClass::Fleet => "Fleet",
+        FileClass::FleetFile => "Fleet",
         FileClass::Cluster => "Cluster",
         FileClass::Policy => "PlacementPolicy, OverridePolicy or PriorityClass",
         FileClass::Team => "Team",
@@ -104,26 +104,17 @@ fn typed<T: DeserializeOwned>(node: &Node<'_>, kind: &str) -> Result<T, Vec<Find
     })
 }
 
-fn decode_finding(error: &yaml::DecodeError) -> Finding {
+fn decode_finding(error: &DecodeError) -> Finding {
     let code: Code = match &error.kind {
-        DecodeKind::UnknownField { .. } => codes::fields::UNKNOWN_FIELD,
-        DecodeKind::MissingField { .. } => codes::fields::MISSING_FIELD,
-        DecodeKind::WrongType { .. } => codes::fields::WRONG_TYPE,
-        DecodeKind::DuplicateField { .. } => codes::reading::DUPLICATE_KEY,
-        DecodeKind::UnknownVariant { .. } | DecodeKind::Invalid => codes::fields::INVALID_VALUE,
+        DecodeErrorKind::UnknownField { .. } => codes::fields::UNKNOWN_FIELD,
+        DecodeErrorKind::MissingField { .. } => codes::fields::MISSING_FIELD,
+        DecodeErrorKind::WrongType { .. } => codes::fields::WRONG_TYPE,
+        DecodeErrorKind::UnknownVariant { .. }
+        | DecodeErrorKind::OutOfRange { .. }
+        | DecodeErrorKind::Length { .. }
+        | DecodeErrorKind::Custom(_) => codes::fields::INVALID_VALUE,
     };
-    let mut finding = Finding::new(code, error.span, error.message.clone());
-    match &error.kind {
-        DecodeKind::UnknownField { field, expected } => {
-            finding.help = Some(match nearest(field, expected.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known fields here: {}", expected.join(", ")),
-            });
-        }
-        DecodeKind::UnknownVariant { variant, expected } => {
-            finding.help = nearest(variant, expected.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-        }
-        _ => {}
-    }
+    let mut finding = Finding::new(code, error.span, error.to_string());
+    finding.help = error.hint();
     finding
 }

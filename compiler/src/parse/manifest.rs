@@ -6,14 +6,12 @@ use super::facts::Defined;
 use super::{DocBody, DocIr, Facts, FileIr, Manifest, ObjKey, Template, first_line};
 use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
-use crate::base::{Path, Seg, SmolStr, Span};
+use crate::base::{Path, SmolStr, Span};
 use crate::diag::{Finding, codes};
-use crate::kinds::native::{self, FieldProblem, Problem};
+use crate::kinds::native::{self, FieldProblem, JsonType, Problem, Shape};
 use crate::kinds::replicas::WorkloadKind;
 use crate::yaml::{Node, Yaml};
 
-/// The annotation that asks for variables to be replaced in a manifest.
-pub const SUBSTITUTE: &str = "fleetwright.io/substitute";
 
 /// Reads a document: an object, or a `List` of objects.
 pub(super) fn read(node: &Node<'_>, doc: u16, ir: &mut FileIr) {
@@ -46,7 +44,7 @@ fn object(node: &Node<'_>, doc: u16, item: Option<u32>, ir: &mut FileIr) {
             let path = Path::of_keys(["metadata", "labels", label]);
             ir.findings.push(Finding::new(
                 codes::manifests::RESERVED_LABEL,
-                node.locate_key(&path),
+                node.key_span_of(&path),
                 format!("label `{label}` is set by fleetwright; what the manifest says is replaced"),
             ));
         }
@@ -182,16 +180,15 @@ fn names(
 
 /// What Kubernetes would drop or refuse, field by field.
 fn fields(node: &Node<'_>, key: &ObjKey, value: &Value, ir: &mut FileIr) {
-    let Some(kind) = native::lookup(&key.group, &key.version, &key.kind) else {
-        if let Some(version) = native::served_version(&key.group, &key.kind) {
-            ir.findings.push(
-                Finding::new(
-                    codes::manifests::REMOVED_VERSION,
-                    node.get("apiVersion").map_or(first_line(node.span), |n| n.span),
-                    format!("Kubernetes no longer serves {} {}", key.api_version(), key.kind),
-                )
-                .help(format!("use `apiVersion: {version}`")),
-            );
+    let native = native::lookup(&key.group, &key.version, &key.kind);
+    for problem in native::check_sizes(native, value) {
+        let span = node.key_span_of(&problem.path);
+        ir.findings.push(Finding::new(codes::manifests::TOO_LARGE, span, problem.to_string()));
+    }
+    let Some(kind) = native else {
+        if let Some(advice) = native::version_advice(&key.group, &key.version, &key.kind) {
+            let span = node.get("apiVersion").map_or(first_line(node.span), |n| n.span);
+            ir.findings.push(Finding::new(codes::manifests::REMOVED_VERSION, span, advice.to_string()));
         }
         return;
     };
@@ -201,34 +198,35 @@ fn fields(node: &Node<'_>, key: &ObjKey, value: &Value, ir: &mut FileIr) {
                 help: nearest.map(|near| format!("did you mean `{near}`?")),
                 ..Finding::new(
                     codes::manifests::UNKNOWN_NATIVE_FIELD,
-                    node.locate_key(&path),
+                    node.key_span_of(&path),
                     format!("{} has no field `{}`; the API server drops it", key.kind, path.dotted()),
                 )
             },
             Problem::WrongType { expected, found } => {
-                let help = (expected == "a string").then(|| "quote it".to_owned());
+                let scalar = matches!(found, JsonType::Boolean | JsonType::Integer | JsonType::Number);
+                let text = matches!(expected, Shape::String);
                 Finding {
-                    help,
+                    help: (scalar && text).then(|| "quote it".to_owned()),
                     ..Finding::new(
                         codes::manifests::WRONG_NATIVE_TYPE,
-                        node.locate(&path),
+                        node.span_of(&path),
                         format!("`{}` must be {expected}, not {found}", path.dotted()),
                     )
                 }
             }
+            Problem::NotBase64 => Finding::new(
+                codes::manifests::NOT_BASE64,
+                node.key_span_of(&path),
+                format!("`{}` is not base64", path.dotted()),
+            )
+            .help("use `stringData` for plain text; a placeholder belongs into no manifest"),
             Problem::MissingRequired { field } => Finding::new(
                 codes::manifests::MISSING_NATIVE_FIELD,
-                node.locate_key(&path),
+                node.key_span_of(&path),
                 format!("`{}` has no `{field}`, which Kubernetes requires", path.dotted()),
             ),
         };
         ir.findings.push(finding);
-    }
-    if let Some(problem) = native::size_problem(kind, value) {
-        ir.findings.push(
-            Finding::new(codes::manifests::TOO_LARGE, first_line(node.span), problem)
-                .help("split the object, or mount the data from elsewhere"),
-        );
     }
 }
 
@@ -239,7 +237,7 @@ fn workload(node: &Node<'_>, key: &ObjKey, value: &Value, facts: &mut Facts, ir:
         Ok(counts) => facts.counts = counts,
         Err(bad) => ir.findings.push(Finding::new(
             codes::manifests::INVALID_REPLICAS,
-            node.locate(&bad.path),
+            node.span_of(&bad.path),
             format!("`{}` must be a whole number from 0 to 2147483647", bad.path.dotted()),
         )),
     }
@@ -258,8 +256,7 @@ fn defines(key: &ObjKey, value: &Value) -> Option<Defined> {
 }
 
 fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {
-    let path = Path::of_keys(["metadata", "annotations"]);
-    let Some(Yaml::Map(entries)) = node.at(&path).map(|n| &n.value) else { return };
+    let Some(Yaml::Map(entries)) = node.get("metadata").and_then(|m| m.get("annotations")).map(|n| &n.value) else { return };
     for (key, value) in entries {
         let Some(name) = key.text.strip_prefix("fleetwright.io/") else { continue };
         match (name, value.as_str()) {
@@ -282,13 +279,13 @@ fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {
     }
 }
 
-/// A Secret in the clear, and data that is not base64. No value is ever shown.
+/// A Secret in the clear, or an encrypted one. No value is ever shown.
 fn secret(node: &Node<'_>, key: &ObjKey, value: &Value, facts: &mut Facts, ir: &mut FileIr) {
     if value.get("sops").is_some() {
         ir.findings.push(
             Finding::new(
                 codes::manifests::SOPS,
-                node.locate_key(&Path::of_keys(["sops"])),
+                node.key_span_of(&Path::of_keys(["sops"])),
                 "documents encrypted with SOPS are not rendered yet",
             )
             .help("keep it out of the fleet repository until then"),
@@ -299,27 +296,4 @@ fn secret(node: &Node<'_>, key: &ObjKey, value: &Value, facts: &mut Facts, ir: &
     }
     let filled = |field: &str| value.get(field).and_then(Value::as_object).is_some_and(|m| !m.is_empty());
     facts.plaintext_secret = filled("data") || filled("stringData");
-    for (name, data) in value.get("data").and_then(Value::as_object).into_iter().flatten() {
-        if data.as_str().is_some_and(|text| !is_base64(text)) {
-            let path = Path(vec![Seg::Key("data".into()), Seg::Key(name.as_str().into())]);
-            ir.findings.push(
-                Finding::new(
-                    codes::manifests::NOT_BASE64,
-                    node.locate_key(&path),
-                    format!("`data.{name}` of this Secret is not base64"),
-                )
-                .help("use `stringData` for plain text; a placeholder belongs into no manifest"),
-            );
-        }
-    }
-}
-
-/// Standard base64 with padding; line breaks are skipped, as Go's decoder does.
-fn is_base64(text: &str) -> bool {
-    let bytes: Vec<u8> = text.bytes().filter(|b| *b != b'\n' && *b != b'\r').collect();
-    let padding = bytes.iter().rev().take_while(|b| **b == b'=').count();
-    let body = &bytes[..bytes.len() - padding];
-    bytes.len() % 4 == 0
-        && padding <= 2
-        && body.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'+' || *b == b'/')
 }

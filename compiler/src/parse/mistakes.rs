@@ -40,13 +40,13 @@ pub(super) fn list(node: &Node<'_>, kind: &str) -> Vec<Finding> {
 
 fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: &mut Vec<Finding>) {
     let path = Path::parse(error.instance_path().as_str()).unwrap_or_default();
-    let here = node.locate(&path);
+    let here = node.span_of(&path);
     let instance = error.instance();
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let known = known_fields(schema, error);
             for field in unexpected {
-                let span = node.locate_key(&path.join(Seg::Key(field.as_str().into())));
+                let span = node.key_span_of(&path.join(Seg::Key(field.as_str().into())));
                 let message = format!("unknown field `{field}` in {}", at(&path));
                 let mut finding = Finding::new(codes::fields::UNKNOWN_FIELD, span, message);
                 finding.help = match nearest(field, known.iter().copied()) {
@@ -59,7 +59,7 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
         }
         ValidationErrorKind::Required { property } => {
             let field = property.as_str().unwrap_or_default();
-            let span = first(node.locate_key(&path), here);
+            let span = first(node.key_span_of(&path), here);
             findings.push(
                 Finding::new(codes::fields::MISSING_FIELD, span, format!("{} has no `{field}`", at(&path)))
                     .help(format!("add `{field}:`")),

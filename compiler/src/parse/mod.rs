@@ -17,10 +17,10 @@ use crate::base::{SmolStr, Span};
 use crate::diag::{Finding, codes};
 use crate::placements::{RecordDoc, StateForm};
 use crate::source::FileClass;
-use crate::yaml::{self, Limits};
+use crate::yaml::{self, Limits, YamlError, YamlErrorKind};
 
 pub use facts::Facts;
-pub use template::Template;
+pub use template::{Template, canonical};
 
 /// What a file holds.
 #[derive(Clone, Debug, Default)]
@@ -139,12 +139,14 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
             return ir;
         }
     };
-    let composed = yaml::compose(text, limits);
-    for error in &composed.errors {
-        ir.broken |= error.is_error();
-        ir.findings.push(reading_finding(error));
-    }
-    for document in &composed.documents {
+    let (documents, errors) = yaml::compose(text, limits);
+    ir.broken = !errors.is_empty();
+    ir.findings.extend(errors.iter().map(reading_finding));
+    for document in &documents {
+        ir.findings.extend(document.warnings.iter().map(|warning| {
+            // a value may be a secret: masked, the place shows it to those who can read the file
+            Finding::new(codes::reading::AMBIGUOUS_SCALAR, warning.span, warning.masked()).help(warning.hint())
+        }));
         let Ok(doc) = u16::try_from(document.index) else {
             ir.broken = true;
             ir.findings.push(
@@ -156,7 +158,7 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
         let Some(node) = &document.root else { continue };
         let class = form.class;
         match class {
-            FileClass::Fleet | FileClass::Cluster | FileClass::Policy | FileClass::Team => {
+            FileClass::FleetFile | FileClass::Cluster | FileClass::Policy | FileClass::Team => {
                 intent::read(node, class, doc, &mut ir);
             }
             FileClass::TeamFolder => {
@@ -182,11 +184,42 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
     ir
 }
 
-fn reading_finding(error: &yaml::YamlError) -> Finding {
-    let code = error.code();
-    let mut finding = Finding::new(code, error.span, error.message());
-    finding.help = error.help();
-    finding.related = error.related();
+fn reading_finding(error: &YamlError) -> Finding {
+    use codes::reading as code;
+    let code = match &error.kind {
+        YamlErrorKind::TooLarge { .. }
+        | YamlErrorKind::Depth { .. }
+        | YamlErrorKind::AliasBudget
+        | YamlErrorKind::TooMany { .. } => code::YAML_LIMIT,
+        YamlErrorKind::NotUtf8 | YamlErrorKind::Utf16 | YamlErrorKind::Nul => code::NOT_TEXT,
+        YamlErrorKind::LfsPointer => code::LFS_POINTER,
+        YamlErrorKind::DuplicateKey { .. } => code::DUPLICATE_KEY,
+        YamlErrorKind::ControlCharacter(_)
+        | YamlErrorKind::ByteOrderMark
+        | YamlErrorKind::Separator
+        | YamlErrorKind::AfterEnd
+        | YamlErrorKind::Tab
+        | YamlErrorKind::Template
+        | YamlErrorKind::Syntax(_)
+        | YamlErrorKind::UnknownAnchor(_)
+        | YamlErrorKind::RecursiveAnchor(_) => code::YAML_SYNTAX,
+        YamlErrorKind::OldLineBreak(_)
+        | YamlErrorKind::Directive
+        | YamlErrorKind::KeyNotScalar
+        | YamlErrorKind::KeyNull
+        | YamlErrorKind::KeyTooLarge
+        | YamlErrorKind::Merge
+        | YamlErrorKind::NotFinite
+        | YamlErrorKind::TagMismatch { .. }
+        | YamlErrorKind::InvalidBase64
+        | YamlErrorKind::BinaryNotText
+        | YamlErrorKind::Surrogates
+        | YamlErrorKind::BlankLastLine => code::YAML_FEATURE,
+    };
+    let mut finding = Finding::new(code, error.span, error.to_string()).help(error.hint());
+    if let YamlErrorKind::DuplicateKey { first, .. } = &error.kind {
+        finding.related.push((*first, "first written here".to_owned()));
+    }
     finding
 }
 

@@ -199,7 +199,7 @@ pub fn read(node: &Node<'_>, form: Option<StateForm>, doc: u16, ir: &mut FileIr)
 
 fn typed<T: DeserializeOwned>(node: &Node<'_>) -> Result<T, Finding> {
     yaml::decode(node).map_err(|error| {
-        Finding::new(codes::record::UNKNOWN_RECORD, error.span, error.message)
+        Finding::new(codes::record::UNKNOWN_RECORD, error.span, error.to_string())
             .help("the record is written by fleetwright; a newer version may have written this")
     })
 }

@@ -28,6 +28,7 @@ mod lines;
 mod merge;
 mod node;
 mod path;
+mod places;
 mod resolve;
 mod split;
 mod tag;

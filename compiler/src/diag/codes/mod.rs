@@ -76,7 +76,7 @@ impl Code {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.get(..2).filter(|p| p.eq_ignore_ascii_case("FW")).and_then(|_| text.get(2..))?;
-        let number = digits.parse().ok().filter(|_| digits.len() == 4)?;
+        let number: u16 = digits.parse().ok().filter(|_| digits.len() == 4)?;
         table().map(|e| e.code).find(|c| c.0 == number)
     }
 }

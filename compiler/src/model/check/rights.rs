@@ -69,7 +69,7 @@ fn denied(team: &Team, object: &Object) -> Option<&'static str> {
     if team.allow.iter().any(covers) {
         return None;
     }
-    if object.key.namespace.is_none() {
+    if !object.namespaced {
         return Some("it is cluster-scoped");
     }
     (object.key.group == "rbac.authorization.k8s.io").then_some("it grants rights")

@@ -189,9 +189,10 @@ impl<'d> AppLowering<'_, '_, 'd> {
             let ir = Arc::clone(&self.cx.files[file.index()].ir);
             for doc in &ir.docs {
                 let DocBody::Manifest(manifest) = &doc.body else { continue };
-                let key = self.resolve_namespace(*file, manifest, namespace);
+                let (key, namespaced) = self.resolve_namespace(*file, manifest, namespace);
                 objects.push(Object {
                     key,
+                    namespaced,
                     file: *file,
                     doc: doc.doc,
                     item: doc.item,
@@ -227,7 +228,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
         file: FileId,
         manifest: &Manifest,
         namespace: Option<&Spanned<SmolStr>>,
-    ) -> ObjKey {
+    ) -> (ObjKey, bool) {
         let mut key = manifest.key.clone();
         let place = Place::Span(file, manifest.facts.namespace_span);
         // a custom kind without its definition in the repository is taken for namespaced, as nearly all are
@@ -259,7 +260,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
                 self.cx.report(diagnostic);
             }
         }
-        key
+        (key, namespaced)
     }
 
     /// By object, the first rule that matches it; rules that match nothing are reported.
