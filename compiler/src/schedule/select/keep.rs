@@ -1,0 +1,157 @@
+//! What runs stays where it can.
+
+use super::problem::{Level, Problem};
+use super::{Candidate, Class, Constraint, Need};
+
+/// The groups that a growing set of clusters occupies.
+#[derive(Debug, Clone)]
+pub(super) struct Occupied<'a> {
+    levels: Vec<Groups<'a>>,
+}
+
+#[derive(Debug, Clone)]
+struct Groups<'a> {
+    level: &'a Level,
+    /// By group.
+    occupied: Vec<bool>,
+    count: u32,
+}
+
+impl Groups<'_> {
+    fn contains(&self, member: usize) -> bool {
+        let group = usize::try_from(self.level.group(member)).unwrap_or(usize::MAX);
+        self.occupied.get(group).copied().unwrap_or(false)
+    }
+
+    fn missing(&self) -> u32 {
+        self.level.min.saturating_sub(self.count)
+    }
+}
+
+impl<'a> Occupied<'a> {
+    /// The groups of the given members.
+    pub fn new(problem: &'a Problem, members: &[usize]) -> Self {
+        let groups = |level: &'a Level| Groups {
+            level,
+            occupied: vec![false; usize::try_from(level.count).unwrap_or(0)],
+            count: 0,
+        };
+        let mut occupied = Self { levels: problem.levels.iter().map(groups).collect() };
+        members.iter().for_each(|&member| occupied.add(member));
+        occupied
+    }
+
+    /// Whether the cluster can join without a group too many.
+    pub fn admits(&self, member: usize) -> bool {
+        self.levels.iter().all(|groups| {
+            groups.level.max.is_none_or(|max| groups.count < max || (groups.count == max && groups.contains(member)))
+        })
+    }
+
+    pub fn add(&mut self, member: usize) {
+        for groups in &mut self.levels {
+            let group = usize::try_from(groups.level.group(member)).unwrap_or(usize::MAX);
+            if let Some(occupied) = groups.occupied.get_mut(group)
+                && !*occupied
+            {
+                *occupied = true;
+                groups.count += 1;
+            }
+        }
+    }
+
+    /// Groups still missing, over all constraints.
+    pub fn missing(&self) -> u64 {
+        self.levels.iter().map(|groups| u64::from(groups.missing())).sum()
+    }
+
+    /// For how many constraints the cluster would add a group that is still missing.
+    pub fn gain(&self, member: usize) -> u64 {
+        let gains = |groups: &&Groups<'_>| groups.missing() > 0 && !groups.contains(member);
+        self.levels.iter().filter(gains).map(|_| 1).sum()
+    }
+}
+
+/// The current set, if it satisfies the constraints and has room for all replicas. A Duplicated App always looks for more clusters.
+pub(super) fn current_if_sufficient(problem: &Problem) -> Option<Vec<usize>> {
+    let current = problem.holders();
+    if current.is_empty() || problem.class == Class::Duplicated {
+        return None;
+    }
+    let mut occupied = Occupied::new(problem, &[]);
+    for &member in &current {
+        if !occupied.admits(member) {
+            return None;
+        }
+        occupied.add(member);
+    }
+    (occupied.missing() == 0 && problem.room(&current) >= u128::from(problem.wanted)).then_some(current)
+}
+
+/// Forces clusters, in the given order, each if the set stays feasible with it. Forcing more never makes a set feasible again, so
+/// long runs are tried at once: the number of questions grows with the refusals, not with the clusters.
+pub(super) fn force_each<E>(
+    problem: &Problem,
+    order: &[usize],
+    forced: &mut Vec<usize>,
+    mut feasible: impl FnMut(&[usize]) -> Result<bool, E>,
+) -> Result<(), E> {
+    let mut occupied = Occupied::new(problem, forced);
+    let mut rest: Vec<usize> = order.iter().copied().filter(|member| !forced.contains(member)).collect();
+    loop {
+        // What would break a `max` is refused without asking, for good.
+        rest.retain(|&member| occupied.admits(member));
+        let mut trial = occupied.clone();
+        let run = rest
+            .iter()
+            .take_while(|&&member| {
+                trial.admits(member) && {
+                    trial.add(member);
+                    true
+                }
+            })
+            .count();
+        if run == 0 {
+            return Ok(());
+        }
+        let mut with = |n: usize| {
+            let all: Vec<usize> = forced.iter().chain(rest.iter().take(n)).copied().collect();
+            feasible(&all)
+        };
+        let (mut accepted, mut refused) = (0, run + 1);
+        let mut next = run;
+        while refused - accepted > 1 {
+            if with(next)? {
+                accepted = next;
+            } else {
+                refused = next;
+            }
+            next = accepted + (refused - accepted) / 2;
+        }
+        for &member in rest.iter().take(accepted) {
+            occupied.add(member);
+            forced.push(member);
+        }
+        rest.drain(..refused.min(run));
+    }
+}
+
+/// After a failure: the holders that break no `max`, in the order in which they stay. A holder that lacks a key stays, since nothing
+/// could replace it.
+pub(super) fn within_max(candidates: &[Candidate], constraints: &[Constraint], need: &Need) -> Vec<usize> {
+    // With nothing to place, every cluster that has the keys is eligible.
+    let problem = Problem::new(candidates, constraints, &Need { replicas: 0, fresh: false, ..*need });
+    let mut occupied = Occupied::new(&problem, &[]);
+    let mut staying = Vec::new();
+    for member in problem.holders() {
+        if occupied.admits(member) {
+            occupied.add(member);
+            staying.push(member);
+        }
+    }
+    let lacks_a_key = |candidate: &Candidate| candidate.held && candidate.groups.iter().any(Option::is_none);
+    let mut chosen = problem.positions(&staying);
+    chosen.extend(candidates.iter().enumerate().filter(|(_, candidate)| lacks_a_key(candidate)).map(|(i, _)| i));
+    chosen.sort_unstable();
+    chosen
+}

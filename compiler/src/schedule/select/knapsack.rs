@@ -1,0 +1,366 @@
+//! A knapsack over the tree of groups.
+//!
+//! A state counts the chosen groups of each constrained level: up to `max`, or saturating at `min` where there is no `max`. For
+//! each group, and each state within it, the best value is kept; groups are merged in order, and a tie goes to the earlier groups.
+//! The clusters of an innermost group are interchangeable but for their value, so a count of them means the best ones.
+
+use std::cmp::Reverse;
+
+use super::exact::NotApplicable;
+use super::problem::{Level, Problem};
+
+/// States beyond which the greedy search takes over, where more than one level is constrained.
+const MOST_STATES: usize = 4096;
+
+/// What to look for.
+pub(super) struct Query<'q> {
+    /// Members that must be in the set.
+    pub forced: &'q [usize],
+    /// Members of higher tiers are left out, unless forced.
+    pub max_tier: u32,
+    /// At most so many clusters, and of the sets whose value reaches the bound the one with fewest.
+    pub most_clusters: Option<(usize, u128)>,
+    /// Additive worth of a member.
+    pub value: &'q dyn Fn(usize) -> u128,
+}
+
+/// The best set.
+#[derive(Debug)]
+pub(super) struct Pick {
+    pub members: Vec<usize>,
+    pub value: u128,
+}
+
+/// The groups of a problem whose keys nest.
+#[derive(Debug)]
+pub(super) struct Tree<'a> {
+    problem: &'a Problem,
+    /// Constrained levels whose groups hold several clusters, the outermost first. Each refines the one before.
+    levels: Vec<Bounded<'a>>,
+    /// Bounds on the number of clusters, if any.
+    clusters: Option<(u32, Option<u32>)>,
+}
+
+#[derive(Debug)]
+struct Bounded<'a> {
+    level: &'a Level,
+    min: u32,
+    max: Option<u32>,
+}
+
+impl<'a> Tree<'a> {
+    pub fn new(problem: &'a Problem) -> Result<Self, NotApplicable> {
+        let mut sorted: Vec<&Level> = problem.levels.iter().collect();
+        sorted.sort_by_key(|level| level.count);
+        let mut levels: Vec<Bounded<'a>> = Vec::new();
+        let mut clusters: Option<(u32, Option<u32>)> = None;
+        for level in sorted {
+            let (min, max) = (level.min, level.max);
+            if level.is_discrete() {
+                let (other_min, other_max) = clusters.unwrap_or((0, None));
+                clusters = Some((min.max(other_min), tighter(max, other_max)));
+                continue;
+            }
+            match levels.last_mut() {
+                Some(outer) if !refines(level, outer.level) => return Err(NotApplicable),
+                Some(outer) if outer.level.count == level.count => {
+                    outer.min = outer.min.max(min);
+                    outer.max = tighter(outer.max, max);
+                }
+                _ => levels.push(Bounded { level, min, max }),
+            }
+        }
+        Ok(Self { problem, levels, clusters })
+    }
+
+    /// The set of greatest value that satisfies the constraints, if there is one.
+    pub fn best(&self, query: &Query<'_>) -> Result<Option<Pick>, NotApplicable> {
+        let mut forced = vec![false; self.problem.clusters.len()];
+        for &member in query.forced {
+            if let Some(forced) = forced.get_mut(member) {
+                *forced = true;
+            }
+        }
+        let is_forced = |member: usize| forced.get(member).copied().unwrap_or(false);
+        let mut order: Vec<usize> = (0..self.problem.clusters.len())
+            .filter(|&member| {
+                is_forced(member)
+                    || self.problem.clusters.get(member).is_some_and(|cluster| cluster.tier <= query.max_tier)
+            })
+            .collect();
+        order.sort_by_cached_key(|&member| {
+            let path: Vec<u32> = self.levels.iter().map(|bounded| bounded.level.group(member)).collect();
+            (path, !is_forced(member), Reverse((query.value)(member)), member)
+        });
+        let states = self.states(query, order.len())?;
+        let mut fold = Fold { tree: self, query, states, order: &order, forced: &forced, steps: Vec::new() };
+        let entries = fold.group(0, order.len(), 0);
+        let reached = |entry: &Entry| query.most_clusters.is_none_or(|(_, bound)| entry.value >= bound);
+        let best = entries
+            .into_iter()
+            .filter(|entry| fold.states.is_complete(entry.state) && reached(entry))
+            .min_by_key(|entry| {
+                let clusters = query.most_clusters.map(|_| fold.states.cluster_count(entry.state));
+                (clusters, Reverse(entry.value))
+            });
+        Ok(best.map(|best| Pick { members: fold.members(best.step), value: best.value }))
+    }
+
+    /// The state space of a query over `available` clusters.
+    fn states(&self, query: &Query<'_>, available: usize) -> Result<States, NotApplicable> {
+        let mut digits: Vec<Digit> = self.levels.iter().map(|bounded| Digit::new(bounded.min, bounded.max)).collect();
+        let limit = query.most_clusters.map(|(most, _)| u32::try_from(most).unwrap_or(u32::MAX));
+        let counts_clusters = self.clusters.is_some() || limit.is_some();
+        if counts_clusters {
+            let (min, max) = self.clusters.unwrap_or((0, None));
+            let available = u32::try_from(available).unwrap_or(u32::MAX);
+            digits.push(Digit::new(min, tighter(max, limit).map(|max| max.min(available.max(min)))));
+        }
+        let states = States::new(digits, counts_clusters);
+        if states.digits.len() > 1 && states.total > MOST_STATES { Err(NotApplicable) } else { Ok(states) }
+    }
+}
+
+fn tighter(a: Option<u32>, b: Option<u32>) -> Option<u32> {
+    a.into_iter().chain(b).min()
+}
+
+/// Whether each group of `inner` lies in one group of `outer`.
+fn refines(inner: &Level, outer: &Level) -> bool {
+    let mut parent: Vec<Option<u32>> = vec![None; usize::try_from(inner.count).unwrap_or(0)];
+    (0..inner.groups.len()).all(|member| {
+        let own = outer.group(member);
+        let slot = usize::try_from(inner.group(member)).ok().and_then(|group| parent.get_mut(group));
+        slot.is_some_and(|slot| *slot.get_or_insert(own) == own)
+    })
+}
+
+/// How far one level is counted.
+#[derive(Debug, Clone, Copy)]
+struct Digit {
+    min: usize,
+    /// Highest count that is told apart.
+    top: usize,
+    /// Whether counts above `top` count as `top`, rather than being forbidden.
+    saturates: bool,
+}
+
+impl Digit {
+    fn new(min: u32, max: Option<u32>) -> Self {
+        let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+        Self { min: size(min), top: size(max.unwrap_or(min)), saturates: max.is_none() }
+    }
+
+    fn radix(self) -> usize {
+        self.top.saturating_add(1)
+    }
+
+    fn add(self, a: usize, b: usize) -> Option<usize> {
+        let sum = a.saturating_add(b);
+        if sum <= self.top { Some(sum) } else { self.saturates.then_some(self.top) }
+    }
+}
+
+/// The state space: a mixed radix number, the outermost level first, the count of clusters last.
+#[derive(Debug)]
+struct States {
+    digits: Vec<Digit>,
+    counts_clusters: bool,
+    total: usize,
+}
+
+impl States {
+    fn new(digits: Vec<Digit>, counts_clusters: bool) -> Self {
+        let total = digits.iter().map(|digit| digit.radix()).fold(1, usize::saturating_mul);
+        Self { digits, counts_clusters, total }
+    }
+
+    /// The count of clusters; 0 where they are not counted.
+    fn cluster_count(&self, state: usize) -> usize {
+        self.digits.last().filter(|_| self.counts_clusters).map_or(0, |digit| state % digit.radix())
+    }
+
+    /// The sum of two states, digit by digit, unless it exceeds a `max`.
+    fn add(&self, mut a: usize, mut b: usize) -> Option<usize> {
+        let (mut sum, mut place) = (0, 1);
+        for digit in self.digits.iter().rev() {
+            let radix = digit.radix();
+            sum += digit.add(a % radix, b % radix)? * place;
+            (a, b, place) = (a / radix, b / radix, place * radix);
+        }
+        Some(sum)
+    }
+
+    /// The state of one group of the level at `depth`, and nothing else.
+    fn one_group(&self, depth: usize) -> Option<usize> {
+        let inner: usize = self.digits.iter().skip(depth + 1).map(|digit| digit.radix()).product();
+        self.digits.get(depth).and_then(|digit| digit.add(0, 1)).map(|count| count * inner)
+    }
+
+    /// The state of `count` clusters of one innermost group, the groups around it not yet counted.
+    fn clusters(&self, count: usize) -> Option<usize> {
+        self.digits.last().filter(|_| self.counts_clusters).map_or(Some(0), |digit| digit.add(0, count))
+    }
+
+    /// Whether every `min` is reached.
+    fn is_complete(&self, mut state: usize) -> bool {
+        self.digits.iter().rev().all(|digit| {
+            let reached = state % digit.radix();
+            state /= digit.radix();
+            reached >= digit.min
+        })
+    }
+}
+
+/// The best way to reach a state.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    state: usize,
+    value: u128,
+    /// Position in `Fold::steps`.
+    step: usize,
+}
+
+/// An entry in the making.
+#[derive(Debug, Clone, Copy)]
+struct Merged {
+    value: u128,
+    step: usize,
+    other: Option<usize>,
+}
+
+/// How an entry came about.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// The first `count` clusters from `start` on, in `Fold::order`.
+    Clusters { start: usize, count: usize },
+    /// Two earlier entries together.
+    Both { first: usize, second: usize },
+}
+
+struct Fold<'f> {
+    tree: &'f Tree<'f>,
+    query: &'f Query<'f>,
+    states: States,
+    /// Members by group path; inside an innermost group the forced first, then by value.
+    order: &'f [usize],
+    forced: &'f [bool],
+    steps: Vec<Step>,
+}
+
+impl Fold<'_> {
+    /// Entries of the group that spans `order[start..end]`, with at least one cluster chosen. Its depth is bounded by the number of
+    /// levels, at most twelve with [`MOST_STATES`].
+    fn group(&mut self, start: usize, end: usize, depth: usize) -> Vec<Entry> {
+        let Some(bounded) = self.tree.levels.get(depth) else { return self.innermost(start, end) };
+        let level = bounded.level;
+        let group_of = |i: usize| self.order.get(i).map(|&member| level.group(member));
+        let mut ends: Vec<usize> = (start + 1..end).filter(|&i| group_of(i) != group_of(i - 1)).collect();
+        ends.push(end);
+        let mut merged: Option<Vec<Entry>> = None;
+        let mut may_skip_all = true;
+        let mut from = start;
+        for to in ends {
+            let must = self.is_forced(from, to);
+            let inner = self.group(from, to, depth + 1);
+            let inner = self.count_group(inner, depth);
+            merged = Some(match merged {
+                None => inner,
+                Some(before) => self.merge(&before, &inner, may_skip_all, !must),
+            });
+            may_skip_all &= !must;
+            from = to;
+        }
+        merged.unwrap_or_default()
+    }
+
+    fn is_forced(&self, start: usize, end: usize) -> bool {
+        self.forced_count(start, end) > 0
+    }
+
+    fn forced_count(&self, start: usize, end: usize) -> usize {
+        let members = self.order.get(start..end).unwrap_or_default();
+        members.iter().filter(|&&member| self.forced.get(member).copied().unwrap_or(false)).count()
+    }
+
+    /// The best of each count of clusters; without a count all of them, since more is never worse.
+    fn innermost(&mut self, start: usize, end: usize) -> Vec<Entry> {
+        let least = self.forced_count(start, end).max(1);
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut value = 0_u128;
+        for (count, &member) in (1..).zip(self.order.get(start..end).unwrap_or_default()) {
+            value += (self.query.value)(member);
+            let Some(state) = self.states.clusters(count) else { break };
+            if count < least {
+                continue;
+            }
+            let step = self.steps.len();
+            self.steps.push(Step::Clusters { start, count });
+            let entry = Entry { state, value, step };
+            match entries.last_mut() {
+                Some(last) if last.state == state => *last = entry,
+                _ => entries.push(entry),
+            }
+        }
+        entries
+    }
+
+    /// Counts the group itself, at its own level.
+    fn count_group(&self, entries: Vec<Entry>, depth: usize) -> Vec<Entry> {
+        let Some(one) = self.states.one_group(depth) else { return Vec::new() };
+        entries.into_iter().map(|entry| Entry { state: entry.state + one, ..entry }).collect()
+    }
+
+    /// Entries of neighbouring groups together, or of one side where the other may be skipped. A tie goes to the side that is first,
+    /// and there to the entry that leaves least to the other.
+    fn merge(&mut self, first: &[Entry], second: &[Entry], skip_first: bool, skip_second: bool) -> Vec<Entry> {
+        let mut best: Vec<Option<Merged>> = vec![None; self.states.total];
+        let mut offer = |state: usize, merged: Merged| {
+            if let Some(slot) = best.get_mut(state)
+                && slot.is_none_or(|held| held.value < merged.value)
+            {
+                *slot = Some(merged);
+            }
+        };
+        let alone = |entry: &Entry| Merged { value: entry.value, step: entry.step, other: None };
+        if skip_second {
+            first.iter().for_each(|entry| offer(entry.state, alone(entry)));
+        }
+        for b in second {
+            for a in first {
+                if let Some(state) = self.states.add(a.state, b.state) {
+                    offer(state, Merged { value: a.value + b.value, step: a.step, other: Some(b.step) });
+                }
+            }
+        }
+        if skip_first {
+            second.iter().for_each(|entry| offer(entry.state, alone(entry)));
+        }
+        let mut entries = Vec::new();
+        for (state, slot) in best.into_iter().enumerate() {
+            let Some(Merged { value, mut step, other }) = slot else { continue };
+            if let Some(second) = other {
+                self.steps.push(Step::Both { first: step, second });
+                step = self.steps.len() - 1;
+            }
+            entries.push(Entry { state, value, step });
+        }
+        entries
+    }
+
+    fn members(&self, step: usize) -> Vec<usize> {
+        let mut members = Vec::new();
+        let mut open = vec![step];
+        while let Some(step) = open.pop() {
+            match self.steps.get(step) {
+                Some(&Step::Clusters { start, count }) => {
+                    members.extend(self.order.iter().skip(start).take(count).copied());
+                }
+                Some(&Step::Both { first, second }) => open.extend([first, second]),
+                None => {}
+            }
+        }
+        members.sort_unstable();
+        members
+    }
+}
