@@ -53,7 +53,7 @@ fn known_names(nearest: Option<&SmolStr>, known: &[SmolStr]) -> String {
     if known.is_empty() {
         return text + "; there are no variables here";
     }
-    text += "; there are ";
+    text += if nearest.is_some() { " There are " } else { "; there are " };
     text += &known.iter().take(SHOWN).map(SmolStr::as_str).collect::<Vec<_>>().join(", ");
     if known.len() > SHOWN {
         text += &format!(" and {} more", known.len() - SHOWN);
@@ -228,7 +228,7 @@ mod tests {
             (
                 "${cluster.nmae}",
                 Err(
-                    "unknown variable cluster.nmae; did you mean cluster.name?; there are cluster.labels.topology.kubernetes.io/region, cluster.name, v; a literal `${` is written `$${`",
+                    "unknown variable cluster.nmae; did you mean cluster.name? There are cluster.labels.topology.kubernetes.io/region, cluster.name, v; a literal `${` is written `$${`",
                 ),
             ),
         ];
