@@ -2,8 +2,8 @@
 //!
 //! The rules are Kustomize's `images`: a rule is found by the image's name without tag and digest, as written. `newTag`
 //! and `digest` replace both the tag and the digest that the image has, so a new tag on an image with a digest drops the
-//! digest. Rules follow each other: a later one finds the name that an earlier one gave. `newRegistry` then replaces the registry host of every
-//! image, or is put in front of one that has none; an image that is under it already stays.
+//! digest. Rules follow each other: a later one finds the name that an earlier one gave. `newRegistry` then replaces the
+//! registry host of every image, or is put in front of one that has none; an image that is under it already stays.
 
 use std::collections::BTreeSet;
 
