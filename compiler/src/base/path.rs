@@ -78,11 +78,11 @@ impl Path {
     }
 
     /// The form for messages: `spec.containers[0].args`; a key that is no plain word is quoted:
-    /// `metadata.labels["app.kubernetes.io/name"]`. The root is `(the whole object)`.
+    /// `metadata.labels["app.kubernetes.io/name"]`. The root is `the object`.
     #[must_use]
     pub fn dotted(&self) -> String {
         if self.0.is_empty() {
-            return "(the whole object)".to_owned();
+            return "the object".to_owned();
         }
         let mut text = String::new();
         for seg in &self.0 {
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn pointers() {
         let facts: &[(&str, &[Seg], &str)] = &[
-            ("", &[], "(the whole object)"),
+            ("", &[], "the object"),
             ("/", &[key("")], "[\"\"]"),
             ("/spec/replicas", &[key("spec"), key("replicas")], "spec.replicas"),
             (

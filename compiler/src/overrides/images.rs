@@ -2,8 +2,8 @@
 //!
 //! The rules are Kustomize's `images`: a rule is found by the image's name without tag and digest, as written. `newTag`
 //! and `digest` replace both the tag and the digest that the image has, so a new tag on an image with a digest drops the
-//! digest. Each image takes the first rule that has its name. `newRegistry` then replaces the registry host of every
-//! image, or is put in front of one that has none; an image that is under it already stays.
+//! digest. Rules follow each other: a later one finds the name that an earlier one gave. `newRegistry` then replaces the
+//! registry host of every image, or is put in front of one that has none; an image that is under it already stays.
 
 use std::collections::BTreeSet;
 
@@ -58,14 +58,15 @@ pub(super) fn rewrite(
         if image.is_empty() {
             continue;
         }
-        let rule = rules.iter().find(|rule| rule.name == split(image).name);
-        if rule.is_none() && registry.is_none() {
-            continue;
-        }
         let mut text = image.clone();
-        if let Some(rule) = rule {
-            matched.insert(rule.name.clone());
-            text = ruled(&text, rule);
+        for rule in &rules {
+            if rule.name == split(&text).name {
+                matched.insert(rule.name.clone());
+                text = ruled(&text, rule);
+            }
+        }
+        if text == *image && registry.is_none() {
+            continue;
         }
         let mut reference = ImageRef::parse(&text).map_err(|_| OpError::BadImage { path: path.clone() })?;
         if let Some(registry) = &registry {

@@ -28,7 +28,7 @@ impl Merge {
         }
         for (index, item) in patch.iter().enumerate() {
             // `{$patch: replace}` alone is no item: it says that the others replace the list.
-            if replaces_list(item) && item.as_object().is_some_and(|map| map.len() == 1) {
+            if replaces_list(item) {
                 continue;
             }
             self.within(Seg::Index(index), |merge| match (kind, items) {

@@ -53,7 +53,7 @@ fn known_names(nearest: Option<&SmolStr>, known: &[SmolStr]) -> String {
     if known.is_empty() {
         return text + "; there are no variables here";
     }
-    text += "; there are ";
+    text += if nearest.is_some() { " There are " } else { "; there are " };
     text += &known.iter().take(SHOWN).map(SmolStr::as_str).collect::<Vec<_>>().join(", ");
     if known.len() > SHOWN {
         text += &format!(" and {} more", known.len() - SHOWN);
@@ -156,7 +156,7 @@ pub fn in_value(value: &Value, vars: &Variables) -> Result<Value, OpError> {
 }
 
 /// Collects the variables of all strings of a value.
-pub(super) fn variables_in(value: &Value, used: &mut BTreeSet<SmolStr>) -> Result<(), OpError> {
+pub fn variables_in(value: &Value, used: &mut BTreeSet<SmolStr>) -> Result<(), OpError> {
     walk(&mut value.clone(), &mut Vec::new(), &mut |text| {
         used.extend(Template::parse(text)?.variables().cloned());
         Ok(())
@@ -228,7 +228,7 @@ mod tests {
             (
                 "${cluster.nmae}",
                 Err(
-                    "unknown variable cluster.nmae; did you mean cluster.name?; there are cluster.labels.topology.kubernetes.io/region, cluster.name, v; a literal `${` is written `$${`",
+                    "unknown variable cluster.nmae; did you mean cluster.name? There are cluster.labels.topology.kubernetes.io/region, cluster.name, v; a literal `${` is written `$${`",
                 ),
             ),
         ];

@@ -5,10 +5,17 @@
 //! touches keeps the template it was parsed to; requests, node selectors and tolerations are read here, after overrides,
 //! and nowhere else.
 
+mod apply;
+mod pods;
+
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::base::ClusterId;
+use crate::diag::Diagnostics;
 use crate::kinds::pod::PodFacts;
+use crate::model::Fleet;
 use crate::parse::Template;
 
 /// The variants of every app, by app id.
@@ -57,4 +64,24 @@ impl AppVariants {
     pub fn of(&self, cluster: ClusterId) -> &Variant {
         &self.variants[self.index_of(cluster)]
     }
+}
+
+/// Applies overrides and reads pods, app by app in parallel; mistakes are reported in the order of apps.
+#[must_use]
+pub fn variants(fleet: &Fleet, diagnostics: &mut Diagnostics) -> Variants {
+    let built: Vec<(AppVariants, Diagnostics)> = fleet
+        .apps
+        .par_iter()
+        .map(|app| {
+            let mut found = Diagnostics::default();
+            let variants = apply::app(fleet, app, &mut found);
+            (variants, found)
+        })
+        .collect();
+    let mut variants = Variants { apps: Vec::with_capacity(built.len()) };
+    for (app, found) in built {
+        variants.apps.push(app);
+        diagnostics.extend(found.into_iter());
+    }
+    variants
 }

@@ -1,8 +1,8 @@
 //! The name a person most likely meant.
 
-/// The candidate closest to `wrong`, when one is close enough to be a slip: at most a third of its characters (at least
-/// one) inserted, dropped, changed or swapped with a neighbour; upper and lower case count as equal. Of equally close
-/// ones, the first.
+/// The candidate closest to `wrong`, when one is close enough to be a slip: at most a third of its characters
+/// inserted, dropped, changed or swapped with a neighbour; upper and lower case count as equal. Of equally close ones,
+/// the first.
 #[must_use]
 pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Longer names are not slips of the keyboard, and the distance is quadratic.
@@ -11,7 +11,7 @@ pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -
     if wrong.is_empty() || wrong.len() > LONGEST_CHARS {
         return None;
     }
-    let allowed = (wrong.len() / 3).max(1);
+    let allowed = wrong.len() / 3;
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         let chars: Vec<char> = candidate.chars().take(LONGEST_CHARS + 1).flat_map(char::to_lowercase).collect();
@@ -63,11 +63,12 @@ mod tests {
             ("replicas", None),
             ("", None),
             ("arg", Some("args")),
+            ("a", None),
         ];
         for (wrong, right) in facts {
             assert_eq!(nearest(wrong, fields), right, "{wrong}");
         }
         assert_eq!(nearest(&"x".repeat(1000), fields), None);
-        assert_eq!(nearest("ab", ["ac", "ad"]), Some("ac"), "the first of equally close ones");
+        assert_eq!(nearest("abc", ["abd", "abe"]), Some("abd"), "the first of equally close ones");
     }
 }

@@ -152,7 +152,7 @@ fn fields() {
                 "data.short must be base64; plain text of a Secret belongs under stringData".into(),
             ],
         ),
-        (json!([1]), vec!["(the whole object) must be a map, got a list".into()]),
+        (json!([1]), vec!["the object must be a map, got a list".into()]),
     ];
     for (object, problems) in facts {
         let of = match object.get("kind").and_then(Value::as_str) {
