@@ -320,7 +320,7 @@ struct Content<'de, 's> {
 impl<'de, 's> Content<'de, 's> {
     /// The content, which a bare name lacks.
     fn node(&self, expected: &str) -> Result<&'de Node<'s>, DecodeError> {
-        self.content.ok_or_else(|| DecodeError::invalid_type(Unexpected::Str(""), &expected).or_at(self.of.span))
+        self.content.ok_or_else(|| DecodeError::invalid_type(self.of.unexpected(), &expected).or_at(self.of.span))
     }
 }
 

@@ -196,7 +196,7 @@ impl From<Unexpected<'_>> for Found {
             Unexpected::Bool(value) => Self::Bool(value),
             Unexpected::Unsigned(_) | Unexpected::Signed(_) => Self::Integer,
             Unexpected::Float(_) => Self::Number,
-            Unexpected::Str(text) if kubernetes(text) != Scalar::Text => Self::QuotedScalar,
+            Unexpected::Str(text) if !matches!(kubernetes(text), Scalar::Text | Scalar::Null) => Self::QuotedScalar,
             Unexpected::Str(_) | Unexpected::Char(_) => Self::Text,
             Unexpected::Unit | Unexpected::Option => Self::Null,
             Unexpected::Seq => Self::List,
@@ -230,6 +230,10 @@ fn expectation(expected: &dyn Expected) -> String {
         {
             "a mapping".to_owned()
         }
+        words if words.starts_with("tuple ") => match words.rsplit_once(" with ") {
+            Some((_, elements)) => format!("a list of {elements}"),
+            None => "a list".to_owned(),
+        },
         words if words.starts_with("enum ") => "one of its names, or a mapping with one key".to_owned(),
         _ => words,
     }

@@ -171,9 +171,11 @@ pub(super) fn core(text: &str) -> Scalar {
             _ => Scalar::Text,
         };
     }
-    match decimal(text) {
-        Some(value) => value,
-        None => float(text),
+    match (decimal(text), text.parse()) {
+        (Some(value), _) => value,
+        // Beyond its range a number is infinite here, and text for Kubernetes.
+        (None, Ok(value)) if is_float(text) => Scalar::Float(value),
+        (None, _) => Scalar::Text,
     }
 }
 
