@@ -3,7 +3,8 @@
 //! An alias is expanded by copying. Three bounds keep that small: [`Limits::alias_nodes`] for a file, the share of a
 //! document that may come from aliases (the reader's own rule, "excessive aliasing"), and the depth with aliases expanded.
 
-use super::compose::{KeyText, Limits};
+use super::compose::Limits;
+use super::composer::KeyText;
 use super::error::YamlErrorKind;
 use super::node::{Node, Yaml};
 
@@ -82,7 +83,9 @@ impl<'s, 'l> Anchors<'s, 'l> {
     fn keep(&mut self, id: usize, node: &Node<'s>, key: Option<KeyText<'s>>, cost: u64) {
         let kept = self.expansion.kept.saturating_add(cost);
         // What is too large for one alias is not worth keeping. Anchors inside anchors are kept several times.
-        if self.expansion.expanded.saturating_add(cost) > self.limits.alias_nodes || kept > self.limits.alias_nodes.saturating_mul(4) {
+        if self.expansion.expanded.saturating_add(cost) > self.limits.alias_nodes
+            || kept > self.limits.alias_nodes.saturating_mul(4)
+        {
             return self.set(id, Slot::TooLarge);
         }
         self.expansion.kept = kept;

@@ -41,6 +41,8 @@ pub(super) fn odd_characters(text: &str) -> Vec<(usize, char)> {
         // The first bytes of: C0 controls and DEL; U+80-BF; U+2000-2FFF; U+F000-FFFF.
         let suspect = match byte {
             0..=8 | 11 | 12 | 14..=31 | 127 | 0xc2 => true,
+            // Kubernetes' reader takes one carriage return off before it sees the other as a line break of its own.
+            b'\r' => matches!(bytes.get(at + 1..at + 3), Some(b"\r\n")),
             0xe2 => matches!(bytes.get(at + 1..at + 3), Some([0x80, 0xa8 | 0xa9])),
             0xef => matches!(bytes.get(at + 1..at + 3), Some([0xbf, 0xbe | 0xbf] | [0xbb, 0xbf])),
             _ => false,
@@ -83,8 +85,12 @@ mod tests {
         for (text, expected) in [
             ("a: é\u{a0}\u{bf}\t\r\n😀\u{fffd}", vec![]),
             ("x\u{85}\u{2028}\u{2029}", vec![(1, '\u{85}'), (3, '\u{2028}'), (6, '\u{2029}')]),
-            ("\u{1}\u{7f}\u{80}\u{9f}\u{ffff}", vec![(0, '\u{1}'), (1, '\u{7f}'), (2, '\u{80}'), (4, '\u{9f}'), (6, '\u{ffff}')]),
+            (
+                "\u{1}\u{7f}\u{80}\u{9f}\u{ffff}",
+                vec![(0, '\u{1}'), (1, '\u{7f}'), (2, '\u{80}'), (4, '\u{9f}'), (6, '\u{ffff}')],
+            ),
             ("a\u{feff}\n\u{feff}", vec![(5, '\u{feff}')]),
+            ("a\rb\r\n\r\r\n", vec![(5, '\r')]),
         ] {
             assert_eq!(odd_characters(text), expected, "{text:?}");
         }

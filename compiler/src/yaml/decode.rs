@@ -6,7 +6,8 @@
 
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
@@ -57,19 +58,34 @@ impl<'de, 's> Deserializer<'de> for &'de Node<'s> {
         visitor.visit_newtype_struct(self).map_err(|error| error.or_at(self.span))
     }
 
-    fn deserialize_struct<V: Visitor<'de>>(self, name: &'static str, _: &'static [&'static str], visitor: V) -> Result<V::Value, DecodeError> {
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
         if name == SPANNED_NAME {
             return visitor.visit_map(WithPlace::new(self.span, self)).map_err(|error| error.or_at(self.span));
         }
         self.deserialize_any(visitor)
     }
 
-    fn deserialize_enum<V: Visitor<'de>>(self, _: &'static str, _: &'static [&'static str], visitor: V) -> Result<V::Value, DecodeError> {
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
         let value = match &self.value {
             Yaml::Str(text) => visitor.visit_enum(Variant { name: text, span: self.span, content: None, of: self }),
             Yaml::Map(entries) => match entries.as_slice() {
-                [(key, content)] => visitor.visit_enum(Variant { name: &key.text, span: key.span, content: Some(content), of: self }),
-                _ => Err(DecodeError::custom(format!("expected a mapping with exactly one key, found {} keys", entries.len()))),
+                [(key, content)] => {
+                    visitor.visit_enum(Variant { name: &key.text, span: key.span, content: Some(content), of: self })
+                }
+                _ => Err(DecodeError::custom(format!(
+                    "expected a mapping with exactly one key, found {} keys",
+                    entries.len()
+                ))),
             },
             _ => Err(DecodeError::invalid_type(self.unexpected(), &"a name, or a mapping with one key")),
         };
@@ -195,7 +211,12 @@ impl<'de> Deserializer<'de> for KeyText<'de, '_> {
         visitor.visit_newtype_struct(self).map_err(|error| error.or_at(span))
     }
 
-    fn deserialize_struct<V: Visitor<'de>>(self, name: &'static str, _: &'static [&'static str], visitor: V) -> Result<V::Value, DecodeError> {
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
         let span = self.key.span;
         if name == SPANNED_NAME {
             return visitor.visit_map(WithPlace::new(span, self)).map_err(|error| error.or_at(span));
@@ -203,7 +224,12 @@ impl<'de> Deserializer<'de> for KeyText<'de, '_> {
         self.deserialize_any(visitor)
     }
 
-    fn deserialize_enum<V: Visitor<'de>>(self, _: &'static str, _: &'static [&'static str], visitor: V) -> Result<V::Value, DecodeError> {
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
         let text: &'de str = &self.key.text;
         visitor.visit_enum(BorrowedStrDeserializer::new(text)).map_err(|error: DecodeError| error.or_at(self.key.span))
     }
@@ -277,7 +303,9 @@ impl<'de, 's> EnumAccess<'de> for Variant<'de, 's> {
     type Variant = Content<'de, 's>;
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Content<'de, 's>), DecodeError> {
-        let name = seed.deserialize(BorrowedStrDeserializer::new(self.name)).map_err(|error: DecodeError| error.or_at(self.span))?;
+        let name = seed
+            .deserialize(BorrowedStrDeserializer::new(self.name))
+            .map_err(|error: DecodeError| error.or_at(self.span))?;
         Ok((name, Content { content: self.content, key: self.span, of: self.of }))
     }
 }
@@ -292,7 +320,7 @@ struct Content<'de, 's> {
 impl<'de, 's> Content<'de, 's> {
     /// The content, which a bare name lacks.
     fn node(&self, expected: &str) -> Result<&'de Node<'s>, DecodeError> {
-        self.content.ok_or_else(|| DecodeError::invalid_type(Unexpected::Str(""), &expected).or_at(self.of.span))
+        self.content.ok_or_else(|| DecodeError::invalid_type(self.of.unexpected(), &expected).or_at(self.of.span))
     }
 }
 
@@ -303,7 +331,9 @@ impl<'de> VariantAccess<'de> for Content<'de, '_> {
         match self.content {
             None => Ok(()),
             Some(Node { value: Yaml::Null, .. }) => Ok(()),
-            Some(node) => Err(DecodeError::invalid_type(node.unexpected(), &"nothing under this name").or_at(node.span)),
+            Some(node) => {
+                Err(DecodeError::invalid_type(node.unexpected(), &"nothing under this name").or_at(node.span))
+            }
         }
     }
 

@@ -80,7 +80,8 @@ impl DecodeError {
     pub(super) fn or_at(mut self, span: Span) -> Self {
         if self.place == Placed::No {
             self.span = span;
-            self.place = if matches!(self.kind, DecodeErrorKind::MissingField { .. }) { Placed::Mapping } else { Placed::Yes };
+            self.place =
+                if matches!(self.kind, DecodeErrorKind::MissingField { .. }) { Placed::Mapping } else { Placed::Yes };
         }
         self
     }
@@ -98,7 +99,9 @@ impl DecodeError {
     /// differs from what was found. Not for places that may hold secrets.
     #[must_use]
     pub fn with_source(mut self, text: &str) -> Self {
-        let (DecodeErrorKind::WrongType { found, .. } | DecodeErrorKind::OutOfRange { found, .. }) = &self.kind else { return self };
+        let (DecodeErrorKind::WrongType { found, .. } | DecodeErrorKind::OutOfRange { found, .. }) = &self.kind else {
+            return self;
+        };
         let written = text.get(self.span.range()).unwrap_or_default();
         let plain = match found {
             Found::Bool(value) => written != if *value { "true" } else { "false" },
@@ -119,7 +122,9 @@ impl DecodeError {
             DecodeErrorKind::UnknownVariant { name, expected } => Some(names(name, expected, "values")),
             DecodeErrorKind::MissingField { name } => Some(format!("add `{name}:`")),
             DecodeErrorKind::WrongType { expected, found } => match found {
-                Found::Bool(_) | Found::Integer | Found::Number if expected == "a string" => Some("quote it".to_owned()),
+                Found::Bool(_) | Found::Integer | Found::Number if expected == "a string" => {
+                    Some("quote it".to_owned())
+                }
                 Found::QuotedScalar if expected != "a string" => Some("write it without quotes".to_owned()),
                 Found::Null => Some("give a value, or remove the key".to_owned()),
                 Found::List | Found::Mapping | Found::Text | Found::Other => None,
@@ -191,7 +196,7 @@ impl From<Unexpected<'_>> for Found {
             Unexpected::Bool(value) => Self::Bool(value),
             Unexpected::Unsigned(_) | Unexpected::Signed(_) => Self::Integer,
             Unexpected::Float(_) => Self::Number,
-            Unexpected::Str(text) if kubernetes(text) != Scalar::Text => Self::QuotedScalar,
+            Unexpected::Str(text) if !matches!(kubernetes(text), Scalar::Text | Scalar::Null) => Self::QuotedScalar,
             Unexpected::Str(_) | Unexpected::Char(_) => Self::Text,
             Unexpected::Unit | Unexpected::Option => Self::Null,
             Unexpected::Seq => Self::List,
@@ -218,7 +223,17 @@ fn expectation(expected: &dyn Expected) -> String {
         "a sequence" => "a list".to_owned(),
         "a map" => "a mapping".to_owned(),
         "unit" => "nothing (null)".to_owned(),
-        words if words.starts_with("struct ") || words.starts_with("variant ") || words.starts_with("internally tagged") => "a mapping".to_owned(),
+        words
+            if words.starts_with("struct ")
+                || words.starts_with("variant ")
+                || words.starts_with("internally tagged") =>
+        {
+            "a mapping".to_owned()
+        }
+        words if words.starts_with("tuple ") => match words.rsplit_once(" with ") {
+            Some((_, elements)) => format!("a list of {elements}"),
+            None => "a list".to_owned(),
+        },
         words if words.starts_with("enum ") => "one of its names, or a mapping with one key".to_owned(),
         _ => words,
     }

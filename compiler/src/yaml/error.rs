@@ -72,6 +72,14 @@ pub enum YamlErrorKind {
     BinaryNotText,
     /// `\ud83d\ude00`: two halves of a character, which only JSON allows.
     Surrogates,
+    /// `\/`, which only JSON allows.
+    JsonEscape,
+    /// A name of an anchor or alias with other characters than ASCII letters, digits, `-` and `_`.
+    AnchorName(String),
+    /// A plain scalar in brackets with a `:` or `?` that readers take for different things.
+    Brackets,
+    /// A block scalar as the whole document with a line that is not indented.
+    BlockAtMargin,
     /// A block scalar that keeps its line breaks, and a last line of spaces without one: readers count it differently.
     BlankLastLine,
     /// More mistakes in this document than are worth a list.
@@ -92,9 +100,13 @@ impl YamlError {
             YamlErrorKind::TooLarge { .. } => "split the file, or move data that is not configuration elsewhere",
             YamlErrorKind::NotUtf8 | YamlErrorKind::Utf16 => "save the file as UTF-8",
             YamlErrorKind::Nul => "remove the NUL byte; is this a binary file?",
-            YamlErrorKind::LfsPointer => "keep manifests out of Git LFS: remove the path from .gitattributes and add the file again",
+            YamlErrorKind::LfsPointer => {
+                "keep manifests out of Git LFS: remove the path from .gitattributes and add the file again"
+            }
             YamlErrorKind::ControlCharacter(_) => "remove it, or write it as an escape in double quotes",
-            YamlErrorKind::OldLineBreak(_) => "write it as an escape in double quotes (\"\\u2028\", \"\\u2029\", \"\\N\"), or use a plain line break",
+            YamlErrorKind::OldLineBreak(_) => {
+                "write it as an escape in double quotes (\"\\u2028\", \"\\u2029\", \"\\N\"), or use a plain line break"
+            }
             YamlErrorKind::ByteOrderMark => "remove the byte-order mark; it often comes from joining files",
             YamlErrorKind::Separator => "put the document on the lines after `---`",
             YamlErrorKind::AfterEnd => "start the next document with a line `---` instead of `...`",
@@ -104,7 +116,9 @@ impl YamlError {
             YamlErrorKind::Syntax(_) => "check the indentation, quotes and brackets around this place",
             YamlErrorKind::Depth { .. } => "flatten the value; no Kubernetes object nests this deep",
             YamlErrorKind::AliasBudget => "write the values out instead of nesting aliases",
-            YamlErrorKind::UnknownAnchor(_) => "define the anchor earlier in the same document; anchors do not reach across `---`",
+            YamlErrorKind::UnknownAnchor(_) => {
+                "define the anchor earlier in the same document; anchors do not reach across `---`"
+            }
             YamlErrorKind::RecursiveAnchor(_) => "move the alias out of the value it refers to",
             YamlErrorKind::DuplicateKey { .. } => "remove one of the two, or merge them",
             YamlErrorKind::KeyNotScalar => "use text as the key; quote it if it begins with `{` or `[`",
@@ -114,8 +128,14 @@ impl YamlError {
             YamlErrorKind::NotFinite => "quote it if text is meant; JSON has no such number",
             YamlErrorKind::TagMismatch { .. } => "remove the tag or change the value",
             YamlErrorKind::InvalidBase64 => "give standard base64 with padding, or remove the tag",
-            YamlErrorKind::BinaryNotText => "use the field for binary data (`binaryData`, `data` of a Secret) with base64 and without the tag",
+            YamlErrorKind::BinaryNotText => {
+                "use the field for binary data (`binaryData`, `data` of a Secret) with base64 and without the tag"
+            }
             YamlErrorKind::Surrogates => "write the character itself, or one escape such as \"\\U0001F600\"",
+            YamlErrorKind::JsonEscape => "write `/` without the backslash",
+            YamlErrorKind::AnchorName(_) => "rename the anchor and its aliases",
+            YamlErrorKind::Brackets => "quote the text, or put a space after the colon",
+            YamlErrorKind::BlockAtMargin => "indent the text below `|` or `>`",
             YamlErrorKind::BlankLastLine => "end the file with a line break",
             YamlErrorKind::TooMany { .. } => "fix these first",
         }
@@ -129,7 +149,9 @@ impl fmt::Display for YamlError {
             YamlErrorKind::NotUtf8 => f.write_str("not UTF-8 text"),
             YamlErrorKind::Utf16 => f.write_str("UTF-16 text; UTF-8 is expected"),
             YamlErrorKind::Nul => f.write_str("a NUL byte in the text"),
-            YamlErrorKind::LfsPointer => f.write_str("LFS pointer, not YAML: the content is in Git LFS and not in this commit"),
+            YamlErrorKind::LfsPointer => {
+                f.write_str("LFS pointer, not YAML: the content is in Git LFS and not in this commit")
+            }
             YamlErrorKind::ControlCharacter(c) => write!(f, "control character U+{:04X}", u32::from(*c)),
             YamlErrorKind::OldLineBreak(c) => {
                 write!(f, "U+{:04X} is a line break in YAML 1.1 and an ordinary character in YAML 1.2", u32::from(*c))
@@ -155,8 +177,18 @@ impl fmt::Display for YamlError {
             YamlErrorKind::InvalidBase64 => f.write_str("not base64, though the tag is `!!binary`"),
             YamlErrorKind::BinaryNotText => f.write_str("`!!binary` content that is not UTF-8 text"),
             YamlErrorKind::Surrogates => f.write_str("half of a character (\\uD800-\\uDFFF), which only JSON allows"),
+            YamlErrorKind::JsonEscape => f.write_str("the escape `\\/`, which only JSON allows"),
+            YamlErrorKind::AnchorName(name) => {
+                write!(f, "the anchor name `{name}` has more than ASCII letters, digits, `-` and `_`")
+            }
+            YamlErrorKind::Brackets => {
+                f.write_str("a `:` or `?` in brackets that YAML 1.1 and 1.2 take for different things")
+            }
+            YamlErrorKind::BlockAtMargin => f.write_str("block text that is not indented"),
             YamlErrorKind::BlankLastLine => f.write_str("the block text ends in a line of spaces without a line break"),
-            YamlErrorKind::TooMany { shown } => write!(f, "more than {shown} mistakes in this document; the rest is not listed"),
+            YamlErrorKind::TooMany { shown } => {
+                write!(f, "more than {shown} mistakes in this document; the rest is not listed")
+            }
         }
     }
 }

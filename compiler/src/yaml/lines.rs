@@ -13,7 +13,8 @@ impl<'t> LineIndex<'t> {
     #[must_use]
     pub fn new(text: &'t str) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = std::iter::once(0).chain(breaks.map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX))).collect();
+        let starts =
+            std::iter::once(0).chain(breaks.map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX))).collect();
         Self { text, starts }
     }
 
@@ -60,9 +61,17 @@ mod tests {
     fn positions_count_lines_and_characters() {
         let text = "a: é1\r\nb: 😀x\n\nlast";
         let index = LineIndex::new(text);
-        for (needle, expected) in
-            [("a", (1, 1)), ("é", (1, 4)), ("1", (1, 5)), ("\r", (1, 6)), ("\n", (1, 6)), ("b", (2, 1)), ("😀", (2, 4)), ("x", (2, 5)), ("last", (4, 1))]
-        {
+        for (needle, expected) in [
+            ("a", (1, 1)),
+            ("é", (1, 4)),
+            ("1", (1, 5)),
+            ("\r", (1, 6)),
+            ("\n", (1, 6)),
+            ("b", (2, 1)),
+            ("😀", (2, 4)),
+            ("x", (2, 5)),
+            ("last", (4, 1)),
+        ] {
             let offset = u32::try_from(text.find(needle).unwrap()).unwrap();
             assert_eq!(index.position(offset), expected, "{needle:?}");
         }

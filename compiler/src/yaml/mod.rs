@@ -20,8 +20,10 @@
 mod anchors;
 mod bytes;
 mod compose;
+mod composer;
 mod decode;
 mod decode_error;
+mod dialect;
 mod emit;
 mod error;
 mod lines;
@@ -31,6 +33,7 @@ mod path;
 mod places;
 mod resolve;
 mod split;
+mod syntax;
 mod tag;
 mod warning;
 

@@ -118,9 +118,7 @@ impl<'s> Node<'s> {
         let mut place = Place { key: None, node: self };
         for (depth, segment) in path.0.iter().enumerate() {
             let next = match (segment, &place.node.value) {
-                (PathSeg::Index(index), Yaml::Seq(_)) => {
-                    place.node.index(*index).map(|node| Place { key: None, node })
-                }
+                (PathSeg::Index(index), Yaml::Seq(_)) => place.node.index(*index).map(|node| Place { key: None, node }),
                 (PathSeg::Index(index), _) => {
                     place.node.entry(&index.to_string()).map(|(key, node)| Place { key: Some(key), node })
                 }

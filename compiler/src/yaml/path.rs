@@ -78,7 +78,10 @@ mod tests {
         for (pointer, expected) in [
             ("", vec![]),
             ("/", vec![PathSeg::Key("".into())]),
-            ("/spec/containers/0", vec![PathSeg::Key("spec".into()), PathSeg::Key("containers".into()), PathSeg::Index(0)]),
+            (
+                "/spec/containers/0",
+                vec![PathSeg::Key("spec".into()), PathSeg::Key("containers".into()), PathSeg::Index(0)],
+            ),
             ("/a~1b/m~0n/~01", vec![PathSeg::Key("a/b".into()), PathSeg::Key("m~n".into()), PathSeg::Key("~1".into())]),
             ("/01/-1/10", vec![PathSeg::Key("01".into()), PathSeg::Key("-1".into()), PathSeg::Index(10)]),
             ("/99999999999", vec![PathSeg::Key("99999999999".into())]),

@@ -83,7 +83,9 @@ fn number(plain: &str) -> Scalar {
     }
     // A second sign after the prefix of a binary number is a quirk of the decoder's second attempt.
     match plain.strip_prefix("0b") {
-        Some(digits) if digits.starts_with(['+', '-']) => i64::from_str_radix(digits, 2).map_or(Scalar::Text, Scalar::Int),
+        Some(digits) if digits.starts_with(['+', '-']) => {
+            i64::from_str_radix(digits, 2).map_or(Scalar::Text, Scalar::Int)
+        }
         _ => Scalar::Text,
     }
 }
@@ -169,9 +171,11 @@ pub(super) fn core(text: &str) -> Scalar {
             _ => Scalar::Text,
         };
     }
-    match decimal(text) {
-        Some(value) => value,
-        None => float(text),
+    match (decimal(text), text.parse()) {
+        (Some(value), _) => value,
+        // Beyond its range a number is infinite here, and text for Kubernetes.
+        (None, Ok(value)) if is_float(text) => Scalar::Float(value),
+        (None, _) => Scalar::Text,
     }
 }
 
@@ -189,7 +193,9 @@ impl Scalar {
     pub(super) fn through_json(self) -> Self {
         match self {
             // Go writes numbers below 1e21 without an exponent. The text of -0 is no integer's.
-            Self::Float(value) if value.abs() < 1e21 && !(value == 0.0 && value.is_sign_negative()) && value.fract() == 0.0 => {
+            Self::Float(value)
+                if value.abs() < 1e21 && !(value == 0.0 && value.is_sign_negative()) && value.fract() == 0.0 =>
+            {
                 decimal(&value.to_string()).unwrap_or(self)
             }
             other => other,

@@ -74,7 +74,9 @@ impl YamlWarning {
                 format!("this is {} for Kubernetes and {} for YAML 1.2", kubernetes.kind(), core.kind())
             }
             WarningKind::MergeOverrides { key, .. } => {
-                format!("`<<` replaces the `{key}` written above it: Kubernetes lets the later one win, YAML the written one")
+                format!(
+                    "`<<` replaces the `{key}` written above it: Kubernetes lets the later one win, YAML the written one"
+                )
             }
             WarningKind::IgnoredTag { tag } => format!("Kubernetes ignores the tag `{tag}`"),
         }
@@ -91,7 +93,9 @@ impl YamlWarning {
             WarningKind::Ambiguous { kubernetes: Reading::Int(value), .. } => {
                 format!("write `{value}` if the number is meant, quote it if text is meant")
             }
-            WarningKind::Ambiguous { .. } => "write the number in plain decimal digits, or quote it if text is meant".to_owned(),
+            WarningKind::Ambiguous { .. } => {
+                "write the number in plain decimal digits, or quote it if text is meant".to_owned()
+            }
             WarningKind::MergeOverrides { .. } => "move `<<` above the keys that override it".to_owned(),
             WarningKind::IgnoredTag { .. } => "remove the tag".to_owned(),
         }
@@ -136,7 +140,9 @@ pub(super) fn ambiguous(text: &str, kubernetes: Scalar, is_key: bool) -> Option<
     let first = *text.as_bytes().first()?;
     // Text that no reader takes for anything else, and decimal integers, are by far the most common.
     let special = matches!(first, b'+' | b'-' | b'.' | b'~' | b'0'..=b'9') || kubernetes != Scalar::Text;
-    if !special || (first != b'0' && matches!(kubernetes, Scalar::Int(_)) && text.bytes().all(|byte| byte.is_ascii_digit())) {
+    if !special
+        || (first != b'0' && matches!(kubernetes, Scalar::Int(_)) && text.bytes().all(|byte| byte.is_ascii_digit()))
+    {
         return None;
     }
     let core = core(text);
