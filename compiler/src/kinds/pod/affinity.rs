@@ -12,7 +12,6 @@ use crate::base::taint::{Taint, TaintEffect, first_untolerated};
 
 /// The taint that a cordoned node has, or is about to get.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
-/// The only field of a node that can be selected by.
 const NAME_FIELD: &str = "metadata.name";
 
 /// `requiredDuringSchedulingIgnoredDuringExecution`: one of the terms must hold. None never holds.
@@ -29,7 +28,7 @@ pub struct NodeSelectorTerm {
     fields: Vec<NameRequirement>,
 }
 
-/// A condition on `metadata.name`; on any other field of a node it is one on the empty text.
+/// A condition on `metadata.name`. Kubernetes refuses other fields; the scheduler would find them empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct NameRequirement {
     is_name: bool,
@@ -103,6 +102,12 @@ impl RequiredAffinity {
         let mut count = 0;
         for term in terms_field.items(errors) {
             count += 1;
+            for expression in term.get("matchFields").items(&mut Vec::new()) {
+                let key = expression.get("key");
+                if key.value() != NAME_FIELD {
+                    errors.push(key.error(format!("nodes cannot be selected by this field: expected {NAME_FIELD}")));
+                }
+            }
             match NodeSelectorTerm::read(&term) {
                 Ok(term) if term.labels.is_empty() && term.fields.is_empty() => {}
                 Ok(term) => terms.push(Ok(term)),
