@@ -102,12 +102,7 @@ impl RequiredAffinity {
         let mut count = 0;
         for term in terms_field.items(errors) {
             count += 1;
-            for expression in term.get("matchFields").items(&mut Vec::new()) {
-                let key = expression.get("key");
-                if key.value() != NAME_FIELD {
-                    errors.push(key.error(format!("nodes cannot be selected by this field: expected {NAME_FIELD}")));
-                }
-            }
+            check_match_fields(&term, errors);
             match NodeSelectorTerm::read(&term) {
                 Ok(term) if term.labels.is_empty() && term.fields.is_empty() => {}
                 Ok(term) => terms.push(Ok(term)),
@@ -205,6 +200,25 @@ impl Expression {
         match errors.into_iter().next() {
             Some(error) => Err(error),
             None => Ok(Self { key, operator, values }),
+        }
+    }
+}
+
+/// What the API server refuses although the scheduler would understand it.
+fn check_match_fields(term: &Field<'_>, errors: &mut Vec<FieldError>) {
+    // Wrong types are reported where the term is read.
+    let elsewhere = &mut Vec::new();
+    for expression in term.get("matchFields").items(elsewhere) {
+        let key = expression.get("key");
+        if key.value() != NAME_FIELD {
+            errors.push(key.error(format!("nodes cannot be selected by this field: expected {NAME_FIELD}")));
+            continue;
+        }
+        for value in expression.get("values").items(elsewhere) {
+            let name = value.text(elsewhere).unwrap_or_default();
+            if let Err(expected) = check(NameRule::Dns1123Subdomain, name) {
+                errors.push(value.error(format!("{name:?} is not a node's name: expected {expected}")));
+            }
         }
     }
 }

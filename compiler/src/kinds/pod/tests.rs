@@ -118,8 +118,8 @@ fn says_who_states_nothing_for_a_quota() {
     let rows: [(&str, &[&str]); 6] = [
         ("requests.cpu", &["bare"]),
         ("cpu", &["bare"]),
-        ("limits.cpu", &["init", "bare"]),
-        ("requests.memory", &["init", "bare"]),
+        ("limits.cpu", &["bare", "init"]),
+        ("requests.memory", &["bare", "init"]),
         ("requests.nvidia.com/gpu", &[]),
         ("pods", &[]),
     ];
@@ -193,6 +193,10 @@ fn amounts_that_kubernetes_refuses_are_errors() {
             "/resources/requests/cpu: the pod's request of 1 is less than the 2 that its",
         ),
         (
+            json!({"limits": {"cpu": "1"}}),
+            "/resources/limits/cpu: the pod's limit of 1 is less than the 2 of its containers",
+        ),
+        (
             json!({"limits": {"cpu": "3", "memory": "1Gi"}}),
             "/resources/limits/memory: the pod's limit of 1Gi is less than the 2Gi",
         ),
@@ -206,6 +210,8 @@ fn amounts_that_kubernetes_refuses_are_errors() {
         let found = errors(&json!({"containers": [container("web", stated)], "resources": resources.clone()}));
         assert!(found.iter().any(|error| error.starts_with(start)), "{resources}: {found:#?}");
     }
+    let huge = json!({"containers": [container("a", json!({"requests": {"cpu": 1}}))], "resources": {"limits": {"hugepages-2Mi": "4Mi"}}});
+    assert_eq!(errors(&huge), [""; 0], "the containers' cpu becomes the pod's");
     let found = errors(&pod_with("overhead", json!({"cpu": "-50m"})));
     assert_eq!(found, ["/overhead/cpu: -50m is negative: expected 0 or more"]);
 }
@@ -237,7 +243,7 @@ fn containers_need_names_of_their_own() {
         ),
         (
             json!({"containers": [{"name": "a"}], "initContainers": [{"name": "a"}]}),
-            "/containers/0/name: another container",
+            "/initContainers/0/name: another container",
         ),
         (json!({"containers": [{"name": 5}]}), "/containers/0/name: expected a text"),
         (json!({"containers": {"name": "a"}}), "/containers: expected a list"),
@@ -347,6 +353,10 @@ fn invalid_terms_are_errors_and_matter_when_no_other_holds() {
             "matchFields/0/values: expected exactly one",
         ),
         (
+            json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["N 1"]}]}),
+            "matchFields/0/values/0: \"N 1\" is not a node's name",
+        ),
+        (
             json!({"matchFields": [{"key": "spec.x", "operator": "In", "values": ["a"]}]}),
             "matchFields/0/key: nodes cannot be selected by this field",
         ),
@@ -442,6 +452,14 @@ fn the_rest_of_the_pod() {
             "/nodeSelector/bad key: \"bad key\" is not a valid label key",
         ),
         (pod_with("volumes", json!([{"persistentVolumeClaim": {}}])), "/volumes/0/persistentVolumeClaim/claimName: "),
+        (
+            json!({"containers": [{"name": "a", "ports": [{"hostPort": 80}]}]}),
+            "/containers/0/ports/0/containerPort: a container port needs a number",
+        ),
+        (
+            json!({"hostNetwork": true, "containers": [{"name": "a", "ports": [{"containerPort": 80, "hostPort": 81}]}]}),
+            "/containers/0/ports/0/hostPort: on the host network a host port must equal its container port",
+        ),
         (
             json!({"containers": [{"name": "a", "ports": [{"containerPort": 70000}]}]}),
             "/containers/0/ports/0/containerPort: expected a port",
