@@ -36,7 +36,7 @@ pub struct PodFacts {
     pub limits: Resources,
     /// The part of the requests that the runtime needs.
     pub overhead: Resources,
-    /// Init containers first, then the others, each in written order.
+    /// Init containers last, each in written order.
     pub containers: Vec<ContainerFacts>,
     /// Whether CPU, memory or huge pages are stated for the pod as a whole (`spec.resources`).
     pub pod_level_resources: bool,

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn labels(pairs: &[(&str, &str)]) -> Labels {
@@ -133,5 +135,16 @@ fn queries_say_what_was_expected() {
     for (text, expected) in rows {
         let error = LabelQuery::parse(text).unwrap_err().to_string();
         assert!(error.starts_with(&format!("invalid label query {text:?}: {expected}")), "{text:?}: {error}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn no_query_breaks_the_parser_and_what_is_read_is_written_and_read_again(text in r"([a-c,=!<>() ]|in|notin|[0-9]){0,12}") {
+        if let Ok(query) = LabelQuery::parse(&text) {
+            prop_assert_eq!(LabelQuery::parse(&query.to_string()), Ok(query));
+        }
     }
 }

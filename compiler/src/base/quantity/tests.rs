@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn read(text: &str) -> Quantity {
@@ -202,5 +204,50 @@ fn amounts_are_in_the_unit_of_their_resource() {
     for (resource, text, expected, written) in rows {
         let counted = amount(resource, &read(text));
         assert_eq!((counted, amount_text(resource, counted).as_str()), (expected, written), "{resource} {text}");
+    }
+}
+
+/// affinity-06: room by amounts; an over-full cluster is short of room by a number, not by a wrapped one.
+#[test]
+fn amounts_subtract_below_zero() {
+    // resource, allocatable, allocated, request, how often it fits
+    let rows = [
+        ("cpu", "10", "7900m", "250m", 8),
+        ("memory", "20Gi", "17Gi", "512Mi", 6),
+        ("pods", "110", "107", "1", 3),
+        ("pods", "110", "112", "1", -2),
+    ];
+    for (resource, allocatable, allocated, request, fits) in rows {
+        let [allocatable, allocated, request] =
+            [allocatable, allocated, request].map(|text| amount(resource, &read(text)));
+        assert_eq!((allocatable - allocated) / request, fits, "{resource}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn whatever_is_read_is_written_and_read_again(text in r"[+-]?[0-9]{0,14}(\.[0-9]{0,12})?([numkMGTP]|[KMGTPE]i|[eE][+-]?[0-9])?") {
+        if let Ok(quantity) = text.parse::<Quantity>() {
+            let again = read(&quantity.canonical());
+            prop_assert_eq!(&again, &quantity);
+            prop_assert_eq!(again.canonical(), quantity.canonical());
+            // Rounding goes away from zero, by less than one.
+            let (value, milli) = (quantity.value(), quantity.milli_value());
+            prop_assert!(value.abs() * 1000 >= milli.abs() && (value.abs() - 1) * 1000 < milli.abs());
+        }
+    }
+
+    #[test]
+    fn no_text_breaks_the_reader(text in ".{0,40}") {
+        let _ = text.parse::<Quantity>();
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_numbers(a in -5_000_000_i64..5_000_000, b in -5_000_000_i64..5_000_000) {
+        let [in_milli, in_nano] = [format!("{a}m").parse::<Quantity>().unwrap(), format!("{b}n").parse::<Quantity>().unwrap()];
+        prop_assert_eq!(in_milli.cmp(&in_nano), (i128::from(a) * 1_000_000).cmp(&i128::from(b)));
+        prop_assert_eq!(in_milli == in_nano, i128::from(a) * 1_000_000 == i128::from(b));
     }
 }

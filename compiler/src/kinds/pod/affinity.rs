@@ -12,7 +12,6 @@ use crate::base::taint::{Taint, TaintEffect, first_untolerated};
 
 /// The taint that a cordoned node has, or is about to get.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
-/// The only field of a node that can be selected by.
 const NAME_FIELD: &str = "metadata.name";
 
 /// `requiredDuringSchedulingIgnoredDuringExecution`: one of the terms must hold. None never holds.
@@ -29,7 +28,7 @@ pub struct NodeSelectorTerm {
     fields: Vec<NameRequirement>,
 }
 
-/// A condition on `metadata.name`; on any other field of a node it is one on the empty text.
+/// A condition on `metadata.name`. Kubernetes refuses other fields; the scheduler would find them empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct NameRequirement {
     is_name: bool,
@@ -103,6 +102,7 @@ impl RequiredAffinity {
         let mut count = 0;
         for term in terms_field.items(errors) {
             count += 1;
+            check_match_fields(&term, errors);
             match NodeSelectorTerm::read(&term) {
                 Ok(term) if term.labels.is_empty() && term.fields.is_empty() => {}
                 Ok(term) => terms.push(Ok(term)),
@@ -200,6 +200,25 @@ impl Expression {
         match errors.into_iter().next() {
             Some(error) => Err(error),
             None => Ok(Self { key, operator, values }),
+        }
+    }
+}
+
+/// What the API server refuses although the scheduler would understand it.
+fn check_match_fields(term: &Field<'_>, errors: &mut Vec<FieldError>) {
+    // Wrong types are reported where the term is read.
+    let elsewhere = &mut Vec::new();
+    for expression in term.get("matchFields").items(elsewhere) {
+        let key = expression.get("key");
+        if key.value() != NAME_FIELD {
+            errors.push(key.error(format!("nodes cannot be selected by this field: expected {NAME_FIELD}")));
+            continue;
+        }
+        for value in expression.get("values").items(elsewhere) {
+            let name = value.text(elsewhere).unwrap_or_default();
+            if let Err(expected) = check(NameRule::Dns1123Subdomain, name) {
+                errors.push(value.error(format!("{name:?} is not a node's name: expected {expected}")));
+            }
         }
     }
 }

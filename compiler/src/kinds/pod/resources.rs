@@ -121,7 +121,7 @@ pub(super) fn read_list(list: &Field<'_>, errors: &mut Vec<FieldError>) -> Milli
 }
 
 /// What the containers need at once: all that run together, or, if that is more, what an init container needs beside
-/// the sidecars started before it (KEP-753). `containers` has the init containers in their order.
+/// the sidecars started before it (KEP-753). The order of the init containers counts.
 pub(super) fn container_totals(containers: &[(Role, Stated)]) -> Totals {
     let total = |list: fn(&Stated) -> &MilliList| {
         let mut running = MilliList::new();

@@ -1,5 +1,7 @@
 //! What validation refuses in the resources of a container or a pod.
 
+use smol_str::SmolStr;
+
 use super::{
     Level, MilliList, Role, Stated, Totals, is_hugepages, is_native, is_overcommittable, is_pod_level, milli_text,
 };
@@ -40,9 +42,19 @@ pub(super) fn check_stated(stated: &Stated, level: Level, resources: &Field<'_>,
         };
         errors.push(requests_field.get(resource).error(message));
     }
-    let names = || stated.requests.keys().chain(stated.limits.keys());
-    if names().any(|name| is_hugepages(name)) && !names().any(|name| matches!(name.as_str(), "cpu" | "memory")) {
-        errors.push(resources.error("huge pages need a request or limit of cpu or memory beside them"));
+    if level == Level::Container {
+        check_huge_pages(stated.requests.keys().chain(stated.limits.keys()), resources, errors);
+    }
+}
+
+fn check_huge_pages<'a>(
+    resources: impl Iterator<Item = &'a SmolStr> + Clone,
+    field: &Field<'_>,
+    errors: &mut Vec<FieldError>,
+) {
+    let is_compute = |name: &SmolStr| matches!(name.as_str(), "cpu" | "memory");
+    if resources.clone().any(|name| is_hugepages(name)) && !resources.clone().any(is_compute) {
+        errors.push(field.error("huge pages need a request or limit of cpu or memory beside them"));
     }
 }
 
@@ -52,6 +64,7 @@ pub(in crate::kinds::pod) fn check_overhead(overhead: &MilliList, field: &Field<
         let wrong = check_name(resource, Level::Container).or_else(|| check_amount(resource, *milli));
         errors.extend(wrong.map(|message| field.get(resource).error(message)));
     }
+    check_huge_pages(overhead.keys(), field, errors);
 }
 
 /// `validatePodResourceConsistency`: what is stated for the pod as a whole covers its containers.
@@ -63,6 +76,10 @@ pub(in crate::kinds::pod) fn check_pod_level(
     errors: &mut Vec<FieldError>,
 ) {
     let (requests_field, limits_field) = (resources.get("requests"), resources.get("limits"));
+    // With limits of the pod, what its containers request becomes the pod's request where it has none.
+    let from_containers =
+        totals.requests.keys().filter(|resource| !pod.limits.is_empty() && is_overcommittable(resource));
+    check_huge_pages(pod.requests.keys().chain(pod.limits.keys()).chain(from_containers), resources, errors);
     for (resource, of_pod) in &pod.requests {
         if let Some(total) = totals.requests.get(resource).filter(|total| *total > of_pod) {
             errors.push(requests_field.get(resource).error(format!(
@@ -75,8 +92,10 @@ pub(in crate::kinds::pod) fn check_pod_level(
     for (resource, of_pod) in &pod.limits {
         let regular = containers.iter().filter(|(role, _)| *role == Role::Regular);
         let largest = regular.filter_map(|(_, stated)| stated.limits.get(resource)).max();
-        // Huge pages cannot be overcommitted, so that theirs add up.
-        let least = if is_hugepages(resource) { totals.limits.get(resource).max(largest) } else { largest };
+        // Huge pages cannot be overcommitted, so that theirs add up; so do requests, which stand in for the pod's.
+        let summed = if is_hugepages(resource) { totals.limits.get(resource) } else { None };
+        let requested = if pod.requests.contains_key(resource) { None } else { totals.requests.get(resource) };
+        let least = largest.max(summed).max(requested);
         if let Some(least) = least.filter(|least| *least > of_pod) {
             errors.push(limits_field.get(resource).error(format!(
                 "the pod's limit of {} is less than the {} of its containers",
