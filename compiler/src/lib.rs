@@ -28,6 +28,7 @@ pub mod report;
 pub mod room;
 pub mod schedule;
 mod session;
+mod thin;
 pub mod source;
 pub mod variants;
 pub mod yaml;
@@ -123,14 +124,14 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
     }
-    let target = schedule::schedule(&fleet, &variants, &record, scenario);
-    let violations = schedule::check::check(&fleet, &variants, &record, scenario, &target);
+    let target = thin::schedule(&fleet, &variants, &record, scenario);
+    let violations = thin::check(&fleet, &variants, &record, scenario, &target);
     if !violations.is_empty() {
         return Err(CompileError::Bug(violations));
     }
-    diagnostics.extend(report::deficits(&fleet, &target));
+    diagnostics.extend(thin::deficits(&fleet, &target));
     diagnostics.sort();
-    let plan = plan::plan(&fleet, &variants, &record, &target);
+    let plan = thin::plan(&fleet, &variants, &record, &target);
     let rendered = render::render(&fleet, &variants, &plan);
     Ok(Compiled { files, fleet, record, variants, target, plan, rendered, diagnostics })
 }

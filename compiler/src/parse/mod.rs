@@ -201,6 +201,10 @@ fn reading_finding(error: &YamlError) -> Finding {
         | YamlErrorKind::Tab
         | YamlErrorKind::Template
         | YamlErrorKind::Syntax(_)
+        | YamlErrorKind::JsonEscape
+        | YamlErrorKind::AnchorName(_)
+        | YamlErrorKind::Brackets
+        | YamlErrorKind::BlockAtMargin
         | YamlErrorKind::UnknownAnchor(_)
         | YamlErrorKind::RecursiveAnchor(_) => code::YAML_SYNTAX,
         YamlErrorKind::OldLineBreak(_)

@@ -178,6 +178,9 @@ impl Build<'_> {
                             for warning in report.warnings {
                                 let code = match &warning {
                                     OpWarning::NamedListReplaced { .. } => codes::overrides::LIST_REPLACED,
+                                    OpWarning::DeletesNothing { .. }
+                                    | OpWarning::KeptMembers { .. }
+                                    | OpWarning::SameName { .. } => codes::overrides::PATCH_REMARK,
                                 };
                                 let message = format!("{}: {warning}", object.key);
                                 diagnostics.push(Diagnostic::new(code, place.clone(), message));

@@ -32,7 +32,7 @@ pub(super) fn read(
     let reading = pod::read(spec);
     for error in &reading.errors {
         let mut path = Path::of_keys(keys.iter().copied());
-        path.0.extend(error.path.0.iter().cloned());
+        path.0.extend(Path::parse(&error.pointer()).unwrap_or_default().0);
         let where_ = cluster.map(|name| format!(", after overrides for cluster `{name}`")).unwrap_or_default();
         let message = format!("{}: `{}` {}{where_}", object.key, path.dotted(), error.message);
         let mut full = Path::default();

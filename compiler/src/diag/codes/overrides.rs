@@ -22,4 +22,7 @@ family! {
     IMAGE_MATCHES_NOTHING = 1168 Warning "image rule matches nothing";
     /// A label or annotation that fleetwright sets, or the identity of an object, is none of an override's business.
     RESERVED_METADATA = 1169 Error "override of reserved metadata";
+    /// A patch that can be applied and probably does not do what it says: it deletes what is not there, keeps members that
+    /// it seems to replace, or names one item twice.
+    PATCH_REMARK = 1170 Warning "patch that may not do what it says";
 }
