@@ -55,8 +55,12 @@ pub(super) fn search(problem: &Problem) -> Result<Vec<usize>, Unsolved> {
 
     let mut forced = Vec::new();
     force_each(problem, &problem.holders(), &mut forced, |forced| enough(forced, all_tiers))?;
-    let tier = first_sufficient_tier(problem, |tier| enough(&forced, tier))?.unwrap_or(all_tiers);
-    force_each(problem, &lower_tiers(problem, tier), &mut forced, |forced| enough(forced, tier))?;
+    // Duplicated replicas do not overflow from one tier to the next.
+    let mut tier = all_tiers;
+    if problem.class != Class::Duplicated {
+        tier = first_sufficient_tier(problem, |tier| enough(&forced, tier))?.unwrap_or(all_tiers);
+        force_each(problem, &lower_tiers(problem, tier), &mut forced, |forced| enough(forced, tier))?;
+    }
 
     let pick = match problem.class {
         Class::Widest => {

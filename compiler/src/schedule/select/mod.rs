@@ -41,7 +41,7 @@ pub struct Candidate {
     pub pinned: bool,
     /// Its claim in the division, to choose [`Selection::witnesses`] among the heavy clusters. Clusters of weight 0 are no candidates.
     pub weight: u64,
-    /// Overflow tier; lower tiers first. 0 where there are none.
+    /// Overflow tier; lower tiers first, unless Duplicated. 0 where there are none.
     pub tier: u32,
     /// By constraint: the group it is in, or `None` if it lacks the key (it is then not selected). The group of the key
     /// `cluster` is the cluster's own position.

@@ -116,6 +116,8 @@ impl Judge<'_> {
                 keys.push(key);
             }
         }
+        let eligible: Vec<usize> = (0..self.candidates.len()).filter(|&i| self.eligible(i)).collect();
+        keys.sort_by_key(|&key| self.groups(&eligible, key).len());
         let of_group = |key: usize, i: usize| {
             let group = self.candidates[i].groups[key];
             let same = self.held().into_iter().filter(|&j| self.candidates[j].groups[key] == group);
@@ -139,7 +141,7 @@ impl Judge<'_> {
         }
         let held = self.held();
         // The lowest tier that suffices, then all one can get of those below it.
-        let tier = |i: usize| self.candidates[i].tier;
+        let tier = |i: usize| if self.need.class == Class::Duplicated { 0 } else { self.candidates[i].tier };
         let lowest = eligible.iter().map(|&i| tier(i)).min().unwrap_or(0);
         let last = |set: &[usize]| set.iter().filter(|i| !held.contains(i)).map(|&i| tier(i)).max().unwrap_or(lowest);
         narrow(&mut sets, last);
