@@ -18,6 +18,7 @@ pub mod diag;
 pub mod diff;
 pub mod divide;
 pub mod kinds;
+mod locate;
 pub mod model;
 pub mod overrides;
 pub mod parse;
@@ -28,8 +29,8 @@ pub mod report;
 pub mod room;
 pub mod schedule;
 mod session;
-mod thin;
 pub mod source;
+mod thin;
 pub mod variants;
 pub mod yaml;
 
@@ -120,6 +121,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     let inputs = read_all(session, overlay, &files, &source_limits, &mut diagnostics)?;
     let (fleet, record) = model::lower::lower(&inputs, &mut diagnostics);
     let variants = variants::variants(&fleet, &mut diagnostics);
+    locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
     diagnostics.sort();
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
@@ -164,7 +166,7 @@ fn read_all(
             Ok(ir) => ir,
             Err(ReadError::Refused(finding)) => {
                 diagnostics.push(source_diagnostic(&finding));
-                Arc::new(FileIr { broken: true, ..FileIr::default() })
+                Arc::new(FileIr { broken: true, lost_intent: true, ..FileIr::default() })
             }
             Err(ReadError::Files(error)) => return Err(error),
         };
@@ -180,11 +182,9 @@ fn source_diagnostic(finding: &source::SourceFinding) -> Diagnostic {
             codes::layout::BAD_PATH
         }
         Kind::Submodule => codes::layout::SUBMODULE,
-        Kind::LinkLeavesRoot
-        | Kind::LinkOutsideRead
-        | Kind::LinkCrossesTeam
-        | Kind::LinkLoop
-        | Kind::LinkBroken => codes::layout::BAD_LINK,
+        Kind::LinkLeavesRoot | Kind::LinkOutsideRead | Kind::LinkCrossesTeam | Kind::LinkLoop | Kind::LinkBroken => {
+            codes::layout::BAD_LINK
+        }
         Kind::TooDeep { .. } | Kind::TooManyEntries { .. } => codes::layout::TOO_MANY_FILES,
         Kind::TooLarge { .. } => codes::reading::YAML_LIMIT,
     };
