@@ -183,7 +183,7 @@ pub fn read(node: &Node<'_>, form: Option<StateForm>, doc: u16, ir: &mut FileIr)
         Some(StateForm::NotForCompile) => return,
         Some(StateForm::Unknown) => Err(Finding::new(
             codes::record::STATE_NOT_YET,
-            node.span,
+            node.head(),
             "this version does not know what this file of `state/` decides",
         )
         .help("use the version of fleetwright that wrote it")),
