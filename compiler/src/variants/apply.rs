@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::issues::{Found, ImageUse, Issue};
 use super::{AppVariants, Variant, WorkloadVariant, pods};
-use crate::base::{ClusterId, SmolStr};
-use crate::diag::{Code, Diagnostic, Diagnostics, Place, codes};
+use crate::base::{ClusterId, SmolStr, Span};
+use crate::diag::{Place, codes};
 use crate::kinds::native::{self, FieldProblem};
-use crate::model::{App, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
+use crate::model::{App, ClusterSet, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
 use crate::overrides::{self, OpError, OpWarning, Operation, Subject, Variables, substitute};
 use crate::parse::Template;
 
@@ -17,18 +18,20 @@ use crate::parse::Template;
 /// variables these use.
 type VariantKey = (Vec<usize>, Vec<Option<SmolStr>>);
 
-/// Builds the variants of an app, and reports what its overrides get wrong.
-pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> AppVariants {
-    let substituted = app.objects.iter().any(|o| o.facts.substitute);
+/// Builds the variants of an app, and finds what its overrides get wrong.
+pub(super) fn app(fleet: &Fleet, app: &App) -> (AppVariants, Found) {
     let mut by_key: BTreeMap<VariantKey, u16> = BTreeMap::new();
     let mut built = AppVariants::default();
-    let per_cluster = substituted || !app.overrides.is_empty();
-    if !per_cluster {
-        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new(), cluster: None }.variant(diagnostics));
-        return built;
+    let mut sheets: Vec<(Sheet, ClusterSet)> = Vec::new();
+    let candidates = &app.placement.candidates;
+    if app.overrides.is_empty() && !app.objects.iter().any(|o| o.facts.substitute) {
+        let mut sheet = Sheet::default();
+        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new() }.variant(&mut sheet));
+        sheets.push((sheet, candidates.clone()));
+        return (built, found(sheets));
     }
     built.of_cluster = vec![0; fleet.clusters.len()];
-    for cluster in app.placement.candidates.iter() {
+    for cluster in candidates.iter() {
         let rules: Vec<usize> =
             (0..app.overrides.len()).filter(|i| app.overrides[*i].clusters.contains(cluster)).collect();
         let vars = variables(fleet, cluster);
@@ -38,8 +41,9 @@ pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> Ap
             Some(index) => *index,
             None => {
                 let rules: Vec<&Arc<OverrideRule>> = key.0.iter().map(|i| &app.overrides[*i]).collect();
-                let build = Build { fleet, app, rules: &rules, vars, cluster: Some(cluster) };
-                built.variants.push(build.variant(diagnostics));
+                let mut sheet = Sheet::default();
+                built.variants.push(Build { fleet, app, rules: &rules, vars }.variant(&mut sheet));
+                sheets.push((sheet, ClusterSet::empty()));
                 // no more variants than clusters, which are u16
                 let index = u16::try_from(built.variants.len() - 1).unwrap_or(u16::MAX);
                 by_key.insert(key, index);
@@ -47,12 +51,32 @@ pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> Ap
             }
         };
         built.of_cluster[cluster.index()] = index;
+        sheets[usize::from(index)].1.insert(cluster);
     }
     if built.variants.is_empty() {
         // no candidate: nothing is rendered, and the pods are still read once for messages
-        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new(), cluster: None }.variant(diagnostics));
+        let mut sheet = Sheet::default();
+        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new() }.variant(&mut sheet));
+        sheets.push((sheet, ClusterSet::empty()));
     }
-    built
+    (built, found(sheets))
+}
+
+/// What was found in one variant.
+#[derive(Default)]
+pub(super) struct Sheet {
+    pub(super) issues: Vec<Issue>,
+    images: Vec<ImageUse>,
+}
+
+/// Each issue with the clusters of its variant.
+fn found(sheets: Vec<(Sheet, ClusterSet)>) -> Found {
+    let mut found = Found::default();
+    for (sheet, clusters) in sheets {
+        found.issues.extend(sheet.issues.into_iter().map(|issue| (issue, clusters.clone())));
+        found.images.extend(sheet.images);
+    }
+    found
 }
 
 /// The variables of a cluster.
@@ -91,31 +115,25 @@ struct Build<'a> {
     app: &'a App,
     rules: &'a [&'a Arc<OverrideRule>],
     vars: Variables,
-    /// A cluster of this variant, for messages.
-    cluster: Option<ClusterId>,
 }
 
 impl Build<'_> {
-    fn variant(&self, diagnostics: &mut Diagnostics) -> Variant {
+    fn variant(&self, sheet: &mut Sheet) -> Variant {
         let mut objects = Vec::with_capacity(self.app.objects.len());
         let mut replicas: BTreeMap<usize, u32> = BTreeMap::new();
-        let mut unmatched: Option<BTreeSet<SmolStr>> = None;
+        // an App's own images are wrong as well where no object runs pods at all
+        for rule in self.rules.iter().filter(|r| r.layer == RuleLayer::Images) {
+            sheet.images.extend(image_uses(rule, |_| false));
+        }
         for (index, object) in self.app.objects.iter().enumerate() {
-            let (value, images) = self.object(object, None, diagnostics);
-            if let Some(images) = images {
-                unmatched = Some(match unmatched {
-                    None => images,
-                    Some(before) => before.intersection(&images).cloned().collect(),
-                });
-            }
+            let value = self.object(index, None, sheet);
             if let Some(kind) = object.facts.workload
-                && let Some(written) = self.overridden_replicas(object, kind, &value)
+                && let Some(written) = self.overridden_replicas(index, kind, &value)
             {
                 replicas.insert(index, written);
             }
             objects.push(Template::of(&value));
         }
-        self.report_unmatched_images(unmatched.unwrap_or_default(), diagnostics);
         let workloads = self
             .app
             .workloads
@@ -124,7 +142,7 @@ impl Build<'_> {
                 let object = &self.app.objects[workload.object];
                 let value = objects[workload.object].value();
                 WorkloadVariant {
-                    pod: pods::read(workload.kind, object, &value, self.cluster_text().as_deref(), diagnostics),
+                    pod: pods::read(workload.kind, object, workload.object, &value, &mut sheet.issues),
                     replicas: replicas.get(&workload.object).copied(),
                 }
             })
@@ -133,13 +151,9 @@ impl Build<'_> {
     }
 
     /// The object after all rules that match it, with namespace and our labels. `replicas` stands in for the manifest's
-    /// count. Also the images of rules that met no image, where the object met an image rule.
-    fn object(
-        &self,
-        object: &Object,
-        replicas: Option<u32>,
-        diagnostics: &mut Diagnostics,
-    ) -> (Value, Option<BTreeSet<SmolStr>>) {
+    /// count.
+    fn object(&self, index: usize, replicas: Option<u32>, sheet: &mut Sheet) -> Value {
+        let object = &self.app.objects[index];
         let mut value = object.template.value();
         if let (Some(count), Some(kind)) = (replicas, object.facts.workload) {
             kind.set_counts(&mut value, count, None);
@@ -150,58 +164,66 @@ impl Build<'_> {
                 Ok(filled) => value = filled,
                 Err(error) => {
                     let place = Place::Span(object.file, object.facts.name_span);
-                    let message = format!("{}: {error}{}", object.key, self.in_cluster());
-                    diagnostics.push(Diagnostic::new(codes::overrides::UNKNOWN_VARIABLE, place, message));
+                    sheet.issues.extend(Issue::of_error(self.fleet, place, &error, index));
                 }
             }
         }
         let rules: Vec<_> = self.rules.iter().filter(|r| r.target.matches(object)).collect();
-        let mut unmatched = None;
         if !rules.is_empty() {
             let subject = kind.map_or_else(|| Subject::custom(Vec::new()), Subject::native);
             let known = kind.map(|k| native::check_fields(k, &value)).unwrap_or_default();
             for rule in rules {
                 for (operation, span) in &rule.operations {
-                    if !fits(operation, rule, &subject) {
-                        continue;
-                    }
-                    let place = Place::Span(rule.file, *span);
-                    let mut after = value.clone();
-                    let result = overrides::apply(operation, &mut after, &subject, &self.vars);
-                    let result = result.and_then(|report| self.check_after(&after, kind, &known).map(|()| report));
-                    match result {
-                        Ok(report) => {
-                            value = after;
-                            if matches!(operation, Operation::Images { .. }) && rule.layer == RuleLayer::Images {
-                                unmatched = Some(report.unmatched_images.into_iter().collect());
-                            }
-                            for warning in report.warnings {
-                                let code = match &warning {
-                                    OpWarning::NamedListReplaced { .. } => codes::overrides::LIST_REPLACED,
-                                    OpWarning::DeletesNothing { .. }
-                                    | OpWarning::KeptMembers { .. }
-                                    | OpWarning::SameName { .. } => codes::overrides::PATCH_REMARK,
-                                };
-                                let message = format!("{}: {warning}", object.key);
-                                diagnostics.push(Diagnostic::new(code, place.clone(), message));
-                            }
-                        }
-                        Err(error) => {
-                            let message = format!("{}: {error}{}", object.key, self.in_cluster());
-                            diagnostics.push(
-                                Diagnostic::new(code_of(&error), place, message)
-                                    .related(
-                                        Place::Span(object.file, object.facts.name_span),
-                                        "the object it is applied to",
-                                    ),
-                            );
-                        }
+                    if fits(operation, rule, &subject) {
+                        self.operation(operation, (rule, *span), index, (kind, &subject, &known), &mut value, sheet);
                     }
                 }
             }
         }
         self.identify(object, &mut value);
-        (value, unmatched)
+        value
+    }
+
+    /// Runs one operation; the value stays as it was where it cannot be run.
+    fn operation(
+        &self,
+        operation: &Operation,
+        (rule, span): (&OverrideRule, Span),
+        index: usize,
+        (kind, subject, known): (Option<&'static native::NativeKind>, &Subject, &[FieldProblem]),
+        value: &mut Value,
+        sheet: &mut Sheet,
+    ) {
+        let place = Place::Span(rule.file, span);
+        let mut after = value.clone();
+        let result = overrides::apply(operation, &mut after, subject, &self.vars);
+        let result = result.and_then(|report| self.check_after(&after, kind, known).map(|()| report));
+        let report = match result {
+            Ok(report) => report,
+            Err(error) => {
+                sheet.issues.extend(Issue::of_error(self.fleet, place, &error, index));
+                return;
+            }
+        };
+        *value = after;
+        if matches!(operation, Operation::Images { .. }) {
+            sheet.images.extend(image_uses(rule, |name| !report.unmatched_images.contains(name)));
+        }
+        for warning in report.warnings {
+            let code = match &warning {
+                OpWarning::NamedListReplaced { .. } => codes::overrides::LIST_REPLACED,
+                OpWarning::DeletesNothing { .. } | OpWarning::KeptMembers { .. } | OpWarning::SameName { .. } => {
+                    codes::overrides::PATCH_REMARK
+                }
+            };
+            sheet.issues.push(Issue {
+                code,
+                place: place.clone(),
+                text: warning.to_string(),
+                help: None,
+                object: index,
+            });
+        }
     }
 
     fn check_after(
@@ -236,7 +258,8 @@ impl Build<'_> {
     }
 
     /// The count that an override wrote: one that does not follow the manifest's own when that is another.
-    fn overridden_replicas(&self, object: &Object, kind: WorkloadKind, value: &Value) -> Option<u32> {
+    fn overridden_replicas(&self, index: usize, kind: WorkloadKind, value: &Value) -> Option<u32> {
+        let object = &self.app.objects[index];
         kind.replicas_field()?;
         if !self.rules.iter().any(|r| r.layer != RuleLayer::Images && r.target.matches(object)) {
             return None;
@@ -244,29 +267,19 @@ impl Build<'_> {
         let counts = |value: &Value| kind.counts(value).ok().map(|c| c.replicas.unwrap_or(1));
         let own = object.facts.counts.replicas.unwrap_or(1);
         let other = if own == 0 { 1 } else { own - 1 };
-        let (with_other, _) = self.object(object, Some(other), &mut Diagnostics::default());
+        let with_other = self.object(index, Some(other), &mut Sheet::default());
         let (first, second) = (counts(value)?, counts(&with_other)?);
         (first == second).then_some(first)
     }
+}
 
-    fn report_unmatched_images(&self, unmatched: BTreeSet<SmolStr>, diagnostics: &mut Diagnostics) {
-        let Some(rule) = self.rules.iter().find(|r| r.layer == RuleLayer::Images) else { return };
-        for name in unmatched {
-            diagnostics.push(Diagnostic::new(
-                codes::overrides::IMAGE_MATCHES_NOTHING,
-                Place::Span(rule.file, rule.span),
-                format!("`images`: no container of the app has image `{name}`"),
-            ));
-        }
-    }
-
-    fn cluster_text(&self) -> Option<String> {
-        self.cluster.map(|id| self.fleet.cluster(id).name.to_string())
-    }
-
-    fn in_cluster(&self) -> String {
-        self.cluster_text().map(|name| format!(" (in cluster `{name}`)")).unwrap_or_default()
-    }
+fn image_uses(rule: &OverrideRule, matched: impl Fn(&SmolStr) -> bool) -> impl Iterator<Item = ImageUse> {
+    rule.images.iter().map(move |image| ImageUse {
+        file: rule.file,
+        span: image.span,
+        name: image.value.clone(),
+        matched: matched(&image.value),
+    })
 }
 
 /// Whether an operation has anything to do with an object. Images, and environment variables of every container, are for
@@ -284,15 +297,5 @@ fn fits(operation: &Operation, rule: &OverrideRule, subject: &Subject) -> bool {
         | Operation::JsonPatch(_)
         | Operation::Labels(_)
         | Operation::Annotations(_) => true,
-    }
-}
-
-fn code_of(error: &OpError) -> Code {
-    match error {
-        OpError::NoSuchPath(_) => codes::overrides::NO_SUCH_PATH,
-        OpError::Identity { .. } => codes::overrides::IDENTITY_CHANGED,
-        OpError::Shape { .. } => codes::overrides::OVERRIDE_TYPE,
-        OpError::Template { .. } => codes::overrides::UNKNOWN_VARIABLE,
-        _ => codes::overrides::OVERRIDE_FAILED,
     }
 }
