@@ -5,12 +5,10 @@ use crate::api::{BranchesSpec, FleetSpec, SecretsSpec};
 use crate::base::FileId;
 use crate::diag::{Diagnostic, Place, codes};
 use crate::model::Settings;
-use crate::source::FileClass;
 
 /// The settings of the repository. A missing `fleet.yaml` is reported.
 pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
-    let mut settings =
-        Settings { live_branch: "live".into(), intents_branch: "main".into(), ..Settings::default() };
+    let mut settings = Settings { live_branch: "live".into(), intents_branch: "main".into(), ..Settings::default() };
     let fleets = super::unique(cx, &docs.fleets, "Fleet", |o| &o.metadata.name);
     for (file, extra) in fleets.iter().skip(1) {
         cx.error(
@@ -20,7 +18,7 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
         );
     }
     let Some((file, fleet)) = docs.fleets.first() else {
-        if !cx.broken(FileClass::FleetFile) {
+        if !std::mem::replace(&mut cx.unread.fleet, true) {
             cx.report(
                 Diagnostic::new(codes::layout::NO_FLEET, Place::Path("fleet.yaml".to_owned()), "there is no Fleet")
                     .help("`fleetwright init` writes one; -C DIR chooses another repository"),
@@ -47,11 +45,7 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
             Diagnostic::new(
                 codes::fields::TOOL_VERSION,
                 Place::Span(*file, version.span),
-                format!(
-                    "this repository is for fleetwright {}, this is {}",
-                    version.value,
-                    env!("CARGO_PKG_VERSION")
-                ),
+                format!("this repository is for fleetwright {}, this is {}", version.value, env!("CARGO_PKG_VERSION")),
             )
             .help("use that version, or change the line and review what `diff` shows"),
         );
