@@ -2,4 +2,8 @@
 //! input. A new diagnostic gets a file in `fixtures/diagnostics/`; its form is in [`fixture`].
 
 mod diagnostics;
+mod fifteen;
 mod fixture;
+mod hostile;
+mod schemas;
+mod text;

@@ -6,7 +6,8 @@ family! {
     UNKNOWN_FIELD = 1020 Error "unknown field";
     /// A value has another type than the field takes: a string where a number is expected, a map where a list is.
     WRONG_TYPE = 1021 Error "wrong type";
-    /// A field that must be stated is missing.
+    /// A field that must be stated is missing: without it there is nothing to go by, and a default would be a guess.
+    /// The message names the field and the map it belongs into.
     MISSING_FIELD = 1022 Error "missing field";
     /// A value has the right type but is not one the field takes: out of range, not of the required form, or not one of
     /// the words that are listed.
@@ -17,14 +18,17 @@ family! {
     /// `apiVersion` or `kind` is missing, or is none that fleetwright knows. Files outside `teams/` hold only kinds of
     /// `fleetwright.io/v1alpha1` (and PriorityClass of `scheduling.k8s.io/v1` in `policies/`).
     UNKNOWN_KIND = 1025 Error "unknown apiVersion or kind";
-    /// A name is not of the form that Kubernetes takes for this kind.
+    /// A name is not of the form that Kubernetes takes for this kind: lower case letters, digits and `-`, for some
+    /// kinds also `.`. The names of clusters, teams and Apps become labels, file names and namespaces.
     INVALID_NAME = 1026 Error "invalid name";
-    /// A label key or value, or a label expression, is not of the form that Kubernetes takes.
+    /// A label key or value, or a label expression, is not of the form that Kubernetes takes. `In` and `NotIn` need
+    /// values, `Exists` and `DoesNotExist` have none.
     INVALID_LABEL = 1027 Error "invalid label or label expression";
     /// A taint or toleration that Kubernetes refuses: `tolerationSeconds` without NoExecute, `Exists` with a value, an
     /// empty key without `Exists`.
     INVALID_TOLERATION = 1028 Error "invalid taint or toleration";
-    /// `names: []` selects nothing. Leave `names` out to inherit, or write `{}` for all.
+    /// `names: []` selects nothing, which is never what somebody wants to say. Leave `names` out to inherit, or write
+    /// `{}` for all.
     EMPTY_NAMES = 1029 Error "an empty list of names";
     /// `toolVersion` in `fleet.yaml` names another version of fleetwright. Each version may place and render differently,
     /// so an upgrade is a reviewed change of this line. Use that version, or change the line and look at the diff.
