@@ -81,11 +81,9 @@ mod tests {
         let app = |selector: &AppSelector| {
             selector.matches("shop", "checkout", &Labels::from([("tier".into(), "web".into())]))
         };
-        let all = AppSelector { labels: LabelSelector::default(), names: None, teams: None };
-        let labels = |value: &str| LabelSelector {
-            match_labels: Labels::from([("tier".into(), value.into())]),
-            ..LabelSelector::default()
-        };
+        let selector = |labels| LabelSelector { match_labels: labels, match_expressions: Vec::new() };
+        let labels = |value: &str| selector(Labels::from([("tier".into(), value.into())]));
+        let all = AppSelector { labels: selector(Labels::new()), names: None, teams: None };
         let named = |name: &str| AppSelector { names: Some(vec![name.into()]), ..all.clone() };
         assert_eq!(app(&all), Some(Specificity::All));
         assert_eq!(app(&AppSelector { teams: Some(vec!["shop".into()]), ..all.clone() }), Some(Specificity::All));
