@@ -68,9 +68,9 @@ impl Requirements {
         let mut put = |key: &str, value: Option<Value>| value.map(|value| spec.insert(key.to_owned(), value));
         put("nodeSelector", claim.node_selector);
         put("tolerations", claim.tolerations);
-        let affinity = claim.hard_node_affinity.map(
-            |required| json!({ "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": required } }),
-        );
+        let affinity = claim
+            .hard_node_affinity
+            .map(|required| json!({ "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": required } }));
         put("affinity", affinity);
         pod::read(&Value::Object(spec)).facts
     }
@@ -270,9 +270,8 @@ fn from_nodes(input: &Value) -> Result<Value, Unanswered> {
         .iter()
         .map(|node| {
             let mut spec = PoolSpec::new(node.name.clone(), 1, resources(&node.allocatable));
-            let running = |pod: &&RunningPod| {
-                pod.node == node.name && !matches!(pod.phase.as_str(), "Succeeded" | "Failed")
-            };
+            let running =
+                |pod: &&RunningPod| pod.node == node.name && !matches!(pod.phase.as_str(), "Succeeded" | "Failed");
             for pod in pods.iter().filter(running) {
                 spec.others.add(&Resources(BTreeMap::from([("pods".into(), 1)])), 1);
                 for container in &pod.requests {

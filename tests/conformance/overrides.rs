@@ -164,8 +164,8 @@ fn patched(input: &Value, value: Value) -> Value {
     }
     let mut object = input.get("rawObj").cloned().unwrap_or_default();
     let steps: Vec<Value> = want.as_array().cloned().unwrap_or_default();
-    let applied =
-        json_patch::parse(&steps).and_then(|steps| json_patch::apply(&mut object, &steps, json_patch::Rules::ApiServer));
+    let applied = json_patch::parse(&steps)
+        .and_then(|steps| json_patch::apply(&mut object, &steps, json_patch::Rules::ApiServer));
     match applied {
         Ok(()) => object_answer(Some(object)),
         Err(error) => json!({ "patch of the case": error.to_string() }),

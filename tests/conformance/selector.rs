@@ -18,7 +18,12 @@ pub const OPS: &[Op] = &[
     Op { name: "resource_matches", answer: resource_matches, normal: as_written, deviations: RESOURCES },
     Op { name: "resource_selector_priority", answer: selector_priority, normal: as_written, deviations: RESOURCES },
     Op { name: "resource_match_selectors", answer: match_selectors, normal: as_written, deviations: RESOURCES },
-    Op { name: "resource_match_selectors_priority", answer: selectors_priority, normal: as_written, deviations: RESOURCES },
+    Op {
+        name: "resource_match_selectors_priority",
+        answer: selectors_priority,
+        normal: as_written,
+        deviations: RESOURCES,
+    },
     Op { name: "highest_priority_policy", answer: highest_policy, normal: as_written, deviations: RESOURCES },
     Op { name: "highest_priority_cluster_policy", answer: highest_policy, normal: as_written, deviations: RESOURCES },
     Op { name: "cluster_matches", answer: cluster_matches, normal: as_written, deviations: &[] },
@@ -160,7 +165,8 @@ fn highest_policy(input: &Value) -> Result<Value, Unanswered> {
             reaching.push((metadata.name, spec.priority, specificity));
         }
     }
-    let first = reaching.iter().min_by_key(|(name, precedence, specificity)| Rank::new(*precedence, *specificity, name));
+    let first =
+        reaching.iter().min_by_key(|(name, precedence, specificity)| Rank::new(*precedence, *specificity, name));
     Ok(json!({ "policy": first.map(|(name, ..)| name) }))
 }
 
@@ -170,9 +176,8 @@ const RESOURCES: &[Deviation] = &[Deviation {
         let one = asked.input.get("rs").into_iter();
         let several = asked.input.get("selectors").and_then(Value::as_array).into_iter().flatten();
         let policies = asked.input.get("policies").and_then(Value::as_array).into_iter().flatten();
-        let of_policies = policies
-            .filter_map(|policy| policy.pointer("/spec/resourceSelectors").and_then(Value::as_array))
-            .flatten();
+        let of_policies =
+            policies.filter_map(|policy| policy.pointer("/spec/resourceSelectors").and_then(Value::as_array)).flatten();
         let stated = |selector: &Value, part: &str| {
             selector.get(part).is_some_and(|part| !part.is_null() && part.as_str() != Some(""))
         };
@@ -263,14 +268,7 @@ fn cluster(
 }
 
 fn everything() -> Selector {
-    Selector {
-        labels: ANY_LABELS,
-        names: None,
-        exclude: Vec::new(),
-        providers: None,
-        regions: None,
-        zones: None,
-    }
+    Selector { labels: ANY_LABELS, names: None, exclude: Vec::new(), providers: None, regions: None, zones: None }
 }
 
 impl FieldExpression {

@@ -133,7 +133,12 @@ impl Question {
                 groups,
             })
             .collect();
-        Ok(Self { clusters, candidates, constraints, need: Need { replicas, per_cluster_min: 0, class, fresh: false, all_or_nothing: true } })
+        Ok(Self {
+            clusters,
+            candidates,
+            constraints,
+            need: Need { replicas, per_cluster_min: 0, class, fresh: false, all_or_nothing: true },
+        })
     }
 
     fn answer(&self) -> Value {
