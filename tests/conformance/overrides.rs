@@ -79,7 +79,7 @@ fn metadata_result(
     for MetadataEdit { operator, value } in command_overriders {
         let operation = match operator.as_str() {
             "add" => operation(value.into_iter().map(|(key, text)| (key, Some(text))).collect()),
-            "remove" => operation(value.into_iter().map(|(key, _)| (key, None)).collect()),
+            "remove" => operation(value.into_keys().map(|key| (key, None)).collect()),
             "replace" => {
                 let step = |(key, text): (SmolStr, String)| {
                     let key = key.replace('~', "~0").replace('/', "~1");

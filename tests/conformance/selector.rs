@@ -88,8 +88,7 @@ impl ResourceSelector {
 
 fn best(selectors: Vec<ResourceSelector>, resource: &Resource) -> Option<Specificity> {
     let found = selectors.into_iter().filter_map(|selector| selector.specificity(resource));
-    let first = found.min_by_key(|specificity| Rank::new(0, *specificity, ""));
-    first
+    found.min_by_key(|specificity| Rank::new(0, *specificity, ""))
 }
 
 /// Karmada's numbers for how specific a selector is.
