@@ -116,7 +116,10 @@ fn app(index: u32, team: u32, shape: Shape, rng: &mut Rng, files: &mut Vec<(Stri
     let spread = rng.percent(20);
     let most = if draw >= 85 { 3 } else { 3 + rng.below(3) };
     if spread {
-        let _ = writeln!(text, "    spread: [{{topologyKey: region, min: 1, max: 3}}, {{topologyKey: cluster, max: {most}}}]");
+        let _ = writeln!(
+            text,
+            "    spread: [{{topologyKey: region, min: 1, max: 3}}, {{topologyKey: cluster, max: {most}}}]"
+        );
     } else {
         let _ = writeln!(text, "    spread: [{{topologyKey: cluster, max: {most}}}]");
     }
@@ -252,7 +255,14 @@ struct Zipf(Vec<f64>);
 impl Zipf {
     fn new(n: u32) -> Self {
         let mut sum = 0.0;
-        Self((1..=n).map(|k| { sum += f64::from(k).powf(-1.1); sum }).collect())
+        Self(
+            (1..=n)
+                .map(|k| {
+                    sum += f64::from(k).powf(-1.1);
+                    sum
+                })
+                .collect(),
+        )
     }
 
     fn draw(&self, rng: &mut Rng) -> u32 {

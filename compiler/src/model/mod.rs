@@ -20,8 +20,8 @@ use crate::base::taint::{Taint, Toleration};
 use crate::base::{AppId, ClusterId, Digest, FileId, Resources, SmolStr, Span, TeamId};
 use crate::parse::{Facts, ObjKey, Template};
 
-pub use cluster_set::ClusterSet;
 pub use crate::kinds::replicas::WorkloadKind;
+pub use cluster_set::ClusterSet;
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
 

@@ -55,7 +55,8 @@ fn run(args: &[String]) -> Result<String, String> {
                 let (wall, cpu) = (Instant::now(), cpu_secs());
                 let compiled = compile(&session, &Overlay::without_record(&tree), &Scenario::default());
                 let compiled = compiled.map_err(|e| format!("{e}"))?;
-                let written: usize = compiled.rendered.clusters.iter().flat_map(|c| &c.files).map(|f| f.objects.len()).sum();
+                let written: usize =
+                    compiled.rendered.clusters.iter().flat_map(|c| &c.files).map(|f| f.objects.len()).sum();
                 out.push_str(&format!(
                     "{state}: {:.2} s wall, {:.2} s CPU, peak {} MiB; {} apps, {} objects\n",
                     wall.elapsed().as_secs_f64(),
