@@ -20,6 +20,8 @@ mod subsets;
 mod witness;
 
 #[cfg(test)]
+mod pipeline_tests;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tests;
@@ -78,7 +80,8 @@ pub struct Need {
     pub class: Class,
     /// `capacity: Require`: without room for all replicas nothing is added, so nothing moves. No matter if Duplicated.
     pub all_or_nothing: bool,
-    /// As if new: what the record holds has no weight. If no set is found it is kept all the same.
+    /// As if new: what the record holds has no weight. If no set is found it is kept all the same, and the caller asks again
+    /// with `false`, since an overdrawn holder counts only then. No matter if Duplicated.
     pub fresh: bool,
 }
 

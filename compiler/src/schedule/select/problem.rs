@@ -61,6 +61,8 @@ pub(super) struct Problem {
 
 impl Problem {
     pub fn new(candidates: &[Candidate], constraints: &[Constraint], need: &Need) -> Self {
+        // A fresh copy in each cluster is the copy that is there.
+        let need = &Need { fresh: need.fresh && need.class != Class::Duplicated, ..*need };
         let eligible: Vec<(usize, &Candidate)> =
             candidates.iter().enumerate().filter(|(_, candidate)| is_eligible(candidate, need)).collect();
         let clusters: Vec<Cluster> = eligible
