@@ -59,7 +59,7 @@ pub(super) fn bounds(division: &Division<'_>) -> (Vec<Bound>, Vec<Option<Reason>
     (bounds, reasons)
 }
 
-/// The most replicas a division gives a candidate, whatever the others get: what [`crate::schedule::select`] takes for its room.
+/// The most replicas a division gives a candidate, whatever the others get: what selection takes for its room.
 /// 0 for a cluster that is drained or, where room is the weight, has none.
 #[must_use]
 pub fn most_replicas(division: &Division<'_>, candidate: &Candidate) -> u32 {
