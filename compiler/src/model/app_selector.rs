@@ -81,9 +81,12 @@ mod tests {
         let app = |selector: &AppSelector| {
             selector.matches("shop", "checkout", &Labels::from([("tier".into(), "web".into())]))
         };
-        let selector = |labels| LabelSelector { match_labels: labels, match_expressions: Vec::new() };
-        let labels = |value: &str| selector(Labels::from([("tier".into(), value.into())]));
-        let all = AppSelector { labels: selector(Labels::new()), names: None, teams: None };
+        let everything = LabelSelector { match_labels: Labels::new(), match_expressions: Vec::new() };
+        let all = AppSelector { labels: everything.clone(), names: None, teams: None };
+        let labels = |value: &str| LabelSelector {
+            match_labels: Labels::from([("tier".into(), value.into())]),
+            ..everything.clone()
+        };
         let named = |name: &str| AppSelector { names: Some(vec![name.into()]), ..all.clone() };
         assert_eq!(app(&all), Some(Specificity::All));
         assert_eq!(app(&AppSelector { teams: Some(vec!["shop".into()]), ..all.clone() }), Some(Specificity::All));

@@ -21,9 +21,9 @@ use crate::base::taint::{Taint, Toleration};
 use crate::base::{AppId, ClusterId, Digest, FileId, Resources, SmolStr, Span, TeamId};
 use crate::parse::{Facts, ObjKey, Template};
 
+pub use crate::kinds::replicas::WorkloadKind;
 pub use app_selector::{AppSelector, Rank, Specificity};
 pub use cluster_set::ClusterSet;
-pub use crate::kinds::replicas::WorkloadKind;
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
 
