@@ -51,9 +51,9 @@ fn show(context: &Context, opened: &Opened, files: &[SourceFile], diagnostics: &
     let text = match context.format() {
         Format::Sarif => output::sarif::text(&located, &opened.paths())?,
         Format::Github => output::github::text(&located, &opened.paths()),
-        format => output::data(format, &located, || {
-            output::for_people(opened, files, &located, context.stdout_look())
-        })?,
+        format => {
+            output::data(format, &located, || output::for_people(opened, files, &located, context.stdout_look()))?
+        }
     };
     streams::data(&text)
 }

@@ -74,9 +74,9 @@ fn decided(opened: &Opened, compiled: &Compiled) -> Result<MemoryFiles, Failure>
     let mut files: Vec<(String, Vec<u8>)> =
         plan::placement_files(compiled).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
     for file in compiled.files.iter().filter(|file| file.class == FileClass::State) {
-        let bytes = opened.read(file).ok_or_else(|| {
-            Failure::Environment(format!("cannot read {} again: it changed meanwhile", file.path))
-        })?;
+        let bytes = opened
+            .read(file)
+            .ok_or_else(|| Failure::Environment(format!("cannot read {} again: it changed meanwhile", file.path)))?;
         files.push((file.path.as_str().to_owned(), bytes.to_vec()));
     }
     MemoryFiles::new(files).map_err(|e| Failure::Bug(format!("a path of the record: {e}")))

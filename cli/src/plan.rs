@@ -81,7 +81,8 @@ fn write_placements(folder: &Path, compiled: &Compiled) -> Result<(), Failure> {
     }
     // Only what was read as the record a moment ago is removed.
     let recorded = compiled.files.iter().filter(|file| file.class == FileClass::Placements);
-    let gone: BTreeSet<&str> = recorded.map(|file| file.path.as_str()).filter(|path| !files.contains_key(*path)).collect();
+    let gone: BTreeSet<&str> =
+        recorded.map(|file| file.path.as_str()).filter(|path| !files.contains_key(*path)).collect();
     for path in gone {
         let full = folder.join(path);
         fs::remove_file(&full).map_err(|e| fleet::disk_error("remove", &full, &e))?;

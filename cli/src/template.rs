@@ -1,5 +1,7 @@
 //! The files that `init` writes: those of `fleet-repo-template/`, part of the binary, and the schemas of this version.
 
+use std::collections::BTreeMap;
+
 use fleetwright_compiler::api::{KINDS, schema};
 
 /// Path and content of each file of the template, ascending by path. A test holds it against the folder.
@@ -20,13 +22,14 @@ const FILES: &[(&str, &str)] = &[
     ("teams/shop/web/service.yaml", include_str!("../../fleet-repo-template/teams/shop/web/service.yaml")),
 ];
 
-/// Path and content of every file of a new fleet repository.
-pub fn files() -> impl Iterator<Item = (String, String)> {
+/// Path and content of every file of a new fleet repository, ascending by path.
+pub fn files() -> BTreeMap<String, String> {
     let template = FILES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
     // Of this binary rather than of the folder, so that they are never of another version.
-    let schemas =
-        KINDS.iter().filter_map(|kind| Some((format!("schemas/{}", schema::file_name(kind)), schema::file_text(kind)?)));
-    template.chain(schemas)
+    let schemas = KINDS
+        .iter()
+        .filter_map(|kind| Some((format!("schemas/{}", schema::file_name(kind)), schema::file_text(kind)?)));
+    template.chain(schemas).collect()
 }
 
 #[cfg(test)]
@@ -56,7 +59,7 @@ mod tests {
 
     #[test]
     fn modelines_name_schemas_that_are_written() {
-        let written: Vec<String> = files().map(|(path, _)| path).collect();
+        let written = files();
         let mut modelines = 0;
         for (path, text) in FILES {
             let Some(line) = text.lines().find(|line| line.starts_with("# yaml-language-server:")) else { continue };
@@ -64,7 +67,7 @@ mod tests {
             // As many `../` as the file lies deep.
             let up = "../".repeat(path.matches('/').count());
             let from_root = named.strip_prefix(&up).unwrap();
-            assert!(written.iter().any(|p| p == from_root), "{path}: {named}");
+            assert!(written.contains_key(from_root), "{path}: {named}");
             let kind = text.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap();
             assert_eq!(from_root, format!("schemas/{}", schema::file_name(kind)), "{path}");
             modelines += 1;

@@ -10,6 +10,8 @@ use crate::schema::kind_named;
 
 /// References and alternatives followed one after another: the schemas are ours and shallow, a loop in them is not.
 const MAX_DEPTH: usize = 16;
+/// Levels below a field that a hint looks at.
+const MAX_HINT_DEPTH: usize = 4;
 
 /// A field as people need to know it.
 #[derive(Debug, PartialEq, serde::Serialize)]
@@ -63,24 +65,19 @@ pub fn find(topic: &str) -> Result<FieldDoc, Failure> {
     let mut at = kind.to_ascii_lowercase();
     let mut path: Vec<&str> = Vec::new();
     for name in names {
-        node = step(&root, node, name).ok_or_else(|| {
-            let known = field_names(&root, node);
-            let hint = match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{at}.{near}`?"),
-                None if known.is_empty() => "nothing is below it".to_owned(),
-                None => format!("there are {}", known.join(", ")),
-            };
-            Failure::Usage(format!("`{at}` has no field `{name}`; {hint}"))
-        })?;
+        node = step(&root, node, name)
+            .ok_or_else(|| Failure::Usage(format!("`{at}` has no field `{name}`; {}", hint(&root, node, &at, name))))?;
         path.push(name);
         at = format!("{at}.{name}");
     }
     let mut description: Vec<String> = Vec::new();
-    for shape in chain(&root, node) {
-        for text in shape.get("description").and_then(Value::as_str).into_iter().map(str::to_owned) {
-            if !description.contains(&text) {
-                description.push(text);
-            }
+    for text in chain(&root, node).into_iter().filter_map(|one| one.get("description")?.as_str()) {
+        // What a field says and what its type says often begin with the same words.
+        if description.last().is_some_and(|last| text.starts_with(last.as_str())) {
+            description.pop();
+        }
+        if !description.iter().any(|said| said.starts_with(text)) {
+            description.push(text.to_owned());
         }
     }
     Ok(FieldDoc {
@@ -162,6 +159,38 @@ fn objects<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
     found
 }
 
+/// Where a field that is not here may be: a name like it here, then deeper, then all there are.
+fn hint(root: &Value, node: &Value, at: &str, name: &str) -> String {
+    let here = field_names(root, node);
+    if let Some(near) = nearest(name, here.iter().copied()) {
+        return format!("did you mean `{at}.{near}`?");
+    }
+    let mut deeper = Vec::new();
+    paths_below(root, node, at, 0, &mut deeper);
+    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = deeper.iter().map(|path| last(path)).collect();
+    if let Some(near) = nearest(name, names.iter().map(String::as_str))
+        && let Some(path) = deeper.iter().find(|path| last(path) == near)
+    {
+        return format!("did you mean `{path}`?");
+    }
+    if here.is_empty() { "nothing is below it".into() } else { format!("there are {}", here.join(", ")) }
+}
+
+/// The paths of all fields below, shallow ones first among those of one branch.
+fn paths_below(root: &Value, node: &Value, at: &str, depth: usize, found: &mut Vec<String>) {
+    if depth > MAX_HINT_DEPTH {
+        return;
+    }
+    for name in field_names(root, node) {
+        let path = format!("{at}.{name}");
+        found.push(path.clone());
+        if let Some(below) = step(root, node, name) {
+            paths_below(root, below, &path, depth + 1, found);
+        }
+    }
+}
+
 fn field_names<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s str> {
     let of = |shape: &'s Value| shape.get("properties").and_then(Value::as_object);
     objects(root, node).into_iter().filter_map(of).flat_map(Map::keys).map(String::as_str).collect()
@@ -187,7 +216,8 @@ fn fields(root: &Value, node: &Value) -> Vec<Member> {
 fn values(root: &Value, node: &Value) -> Vec<Member> {
     let mut values = Vec::new();
     for shape in objects(root, node) {
-        let stated = shape.get("const").into_iter().chain(shape.get("enum").and_then(Value::as_array).into_iter().flatten());
+        let stated =
+            shape.get("const").into_iter().chain(shape.get("enum").and_then(Value::as_array).into_iter().flatten());
         for value in stated.filter_map(Value::as_str) {
             values.push(Member {
                 name: value.to_owned(),
@@ -284,5 +314,103 @@ impl FieldDoc {
             }
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fields_hold() {
+        for (topic, form) in [
+            ("app", "object"),
+            ("App.spec.namespace", "string"),
+            ("app.spec.manifests", "list of string"),
+            ("app.spec.images", "list of object"),
+            ("app.spec.images.newTag", "string"),
+            ("app.spec.images[].newTag", "string"),
+            ("app.spec.objects.divide", "boolean"),
+            ("app.spec.placement.replicas.total", "integer"),
+            ("app.spec.placement.replicas.weights", "list of object or map of integer"),
+            ("app.spec.placement.replicas.weights.weight", "integer"),
+            ("app.metadata.labels", "map of string"),
+            // in a map, every name is a field
+            ("app.metadata.labels.env", "string"),
+            ("fleet.spec.defaults.placement.spread.topologyKey", "string"),
+            ("priorityclass.value", "integer"),
+        ] {
+            assert_eq!(find(topic).map(|doc| doc.form).as_deref(), Ok(form), "{topic}");
+        }
+    }
+
+    #[test]
+    fn values_and_fields() {
+        let strategy = find("app.spec.placement.replicas.strategy").unwrap();
+        let names: Vec<&str> = strategy.values.iter().map(|value| value.name.as_str()).collect();
+        assert_eq!(names, ["Duplicated", "StaticWeight", "DynamicWeight", "Aggregated"]);
+        assert_eq!(
+            strategy.description,
+            ["The rule of division. Must be stated in some layer as soon as more than one cluster is selected."]
+        );
+        let images = find("app.spec.images").unwrap();
+        let fields: Vec<(&str, bool)> = images.fields.iter().map(|f| (f.name.as_str(), f.required)).collect();
+        assert_eq!(fields, [("name", true), ("newName", false), ("newTag", false), ("digest", false)]);
+        assert!(
+            images.to_text().ends_with(
+                "\nFields:\n  \
+                 name     (string, required) The image as manifests name it, without tag or digest.\n  \
+                 newName  (string) Another name.\n  \
+                 newTag   (string) Another tag.\n  \
+                 digest   (string) A digest, `sha256:…`; replaces the tag.\n"
+            ),
+            "{}",
+            images.to_text()
+        );
+    }
+
+    #[test]
+    fn every_field_of_every_kind_is_explained() {
+        for kind in fleetwright_compiler::api::KINDS {
+            let root = Value::from(schema::of_kind(kind).unwrap());
+            let mut paths = Vec::new();
+            paths_below(&root, &root, &kind.to_ascii_lowercase(), 0, &mut paths);
+            assert!(paths.len() >= 10, "{kind}");
+            for path in paths {
+                let doc = find(&path).unwrap();
+                assert!(!doc.description.is_empty(), "{path} has no description");
+                assert_eq!(doc.path, path);
+            }
+        }
+    }
+
+    #[test]
+    fn fields_that_are_refused_for_now() {
+        for (topic, refused) in [
+            ("app.spec.dependsOn", true),
+            ("app.spec.placement.affinity", true),
+            ("fleet.spec.limits.deletions", true),
+            ("team.spec.placement.clusters.tiers", true),
+            ("app.spec.placement.clusters", false),
+            ("app.spec.objects.replicas.autoscaled", true),
+            ("app.spec.objects.replicas", false),
+        ] {
+            assert_eq!(find(topic).unwrap().not_yet.is_some(), refused, "{topic}");
+        }
+    }
+
+    #[test]
+    fn hints() {
+        for (topic, expected) in [
+            ("apq.spec", "there is no kind `apq`; did you mean App?"),
+            ("app.spec.placment", "`app.spec` has no field `placment`; did you mean `app.spec.placement`?"),
+            (
+                "app.spec.placement.weigths",
+                "`app.spec.placement` has no field `weigths`; did you mean `app.spec.placement.replicas.weights`?",
+            ),
+            ("app.spec.namespace.x", "`app.spec.namespace` has no field `x`; nothing is below it"),
+        ] {
+            assert_eq!(find(topic), Err(Failure::Usage(expected.into())), "{topic}");
+        }
     }
 }

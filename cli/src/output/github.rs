@@ -23,7 +23,8 @@ fn command(one: &Located, paths: &Paths) -> String {
         }
     }
     properties.push(("title", format!("{}: {}", one.code, one.title)));
-    let properties: Vec<String> = properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
+    let properties: Vec<String> =
+        properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
     let mut message = one.message.clone();
     for related in &one.related {
         let place = paths.place(related.path.as_deref(), related.position);

@@ -30,6 +30,7 @@ pub fn text(located: &[Located], paths: &Paths, color: bool, read: &Read<'_>) ->
     let mut sources = Sources { read, known: HashMap::new() };
     let mut text = String::new();
     for one in located {
+        text.push('\n');
         text.push_str(&Rendered { handler: &handler, drawn: &drawn(one, paths, &mut sources) }.to_string());
     }
     text
@@ -55,10 +56,13 @@ fn drawn(one: &Located, paths: &Paths, sources: &mut Sources<'_>) -> Drawn {
     drawn.help = one.help.as_deref().map(printable);
     for place in &one.related {
         let message = printable(&place.message);
-        let mut other = Drawn::at(place.path.as_deref(), place.position, &message, Some(message.clone()), paths, sources);
+        let mut other =
+            Drawn::at(place.path.as_deref(), place.position, &message, Some(message.clone()), paths, sources);
         if place.path == one.path && drawn.source.is_some() && !other.labels.is_empty() {
             drawn.labels.append(&mut other.labels);
         } else {
+            // By itself, its head says it.
+            other.labels.iter_mut().for_each(|label| label.set_label(None));
             drawn.related.push(other);
         }
     }
@@ -165,7 +169,8 @@ impl miette::Diagnostic for Drawn {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        (!self.labels.is_empty()).then(|| Box::new(self.labels.iter().cloned()) as Box<dyn Iterator<Item = LabeledSpan>>)
+        (!self.labels.is_empty())
+            .then(|| Box::new(self.labels.iter().cloned()) as Box<dyn Iterator<Item = LabeledSpan>>)
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
@@ -224,12 +229,9 @@ mod tests {
 
     #[test]
     fn spans_on_the_screen() {
-        for (text, start, end, expected) in [
-            ("abc\ndef", 1, 3, (1, 2)),
-            ("abc\ndef", 1, 6, (1, 2)),
-            ("abc", 3, 3, (3, 0)),
-            ("abc", 9, 12, (3, 0)),
-        ] {
+        for (text, start, end, expected) in
+            [("abc\ndef", 1, 3, (1, 2)), ("abc\ndef", 1, 6, (1, 2)), ("abc", 3, 3, (3, 0)), ("abc", 9, 12, (3, 0))]
+        {
             assert_eq!(first_line(text, Span::new(start, end)), expected, "{text:?} {start}..{end}");
         }
     }
