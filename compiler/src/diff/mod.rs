@@ -28,6 +28,7 @@ pub use fields::{Edit, FieldChange};
 pub use fleet::{FleetDiff, NewWarning, diff};
 pub use impact::ClusterImpact;
 pub use objects::{ObjectChange, ObjectDiff, ObjectName};
+pub(crate) use placements::placed;
 pub use placements::{AppChange, AppDiff, CountChange, WorkloadDiff};
 pub use shortfall::{AppShortfall, Shortfall};
 pub use verdict::{plain_amount, verdict_text};

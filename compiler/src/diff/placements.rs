@@ -78,11 +78,13 @@ pub struct CountChange {
     pub why: Vec<Why>,
 }
 
-/// What one manifest states.
+/// What one manifest states. Of a kind without a count, one manifest is 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Count {
-    replicas: u32,
-    completions: Option<u32>,
+pub(crate) struct Count {
+    /// Replicas, or a Job's parallelism.
+    pub(crate) replicas: u32,
+    /// A Job's completions.
+    pub(crate) completions: Option<u32>,
 }
 
 /// Where an app's workloads are: by workload key, then cluster.
@@ -141,12 +143,15 @@ fn name(compiled: &Compiled, id: AppId) -> (&str, &str) {
 
 /// Where an app is.
 #[derive(Default)]
-struct Placed<'c> {
-    clusters: BTreeSet<&'c SmolStr>,
-    counts: Counts<'c>,
+pub(crate) struct Placed<'c> {
+    /// Clusters that get any of its objects.
+    pub(crate) clusters: BTreeSet<&'c SmolStr>,
+    /// Its workloads; one that is nowhere is there with no cluster.
+    pub(crate) counts: Counts<'c>,
 }
 
-fn placed(compiled: &Compiled, id: AppId) -> Placed<'_> {
+/// Where an app is, with the numbers that its manifests state.
+pub(crate) fn placed(compiled: &Compiled, id: AppId) -> Placed<'_> {
     let app = compiled.fleet.app(id);
     let mut placed = Placed::default();
     let workloads: BTreeMap<usize, &Workload> = app.workloads.iter().map(|w| (w.object, w)).collect();
