@@ -28,8 +28,8 @@ pub mod report;
 pub mod room;
 pub mod schedule;
 mod session;
-mod thin;
 pub mod source;
+mod thin;
 pub mod variants;
 pub mod yaml;
 
@@ -180,11 +180,9 @@ fn source_diagnostic(finding: &source::SourceFinding) -> Diagnostic {
             codes::layout::BAD_PATH
         }
         Kind::Submodule => codes::layout::SUBMODULE,
-        Kind::LinkLeavesRoot
-        | Kind::LinkOutsideRead
-        | Kind::LinkCrossesTeam
-        | Kind::LinkLoop
-        | Kind::LinkBroken => codes::layout::BAD_LINK,
+        Kind::LinkLeavesRoot | Kind::LinkOutsideRead | Kind::LinkCrossesTeam | Kind::LinkLoop | Kind::LinkBroken => {
+            codes::layout::BAD_LINK
+        }
         Kind::TooDeep { .. } | Kind::TooManyEntries { .. } => codes::layout::TOO_MANY_FILES,
         Kind::TooLarge { .. } => codes::reading::YAML_LIMIT,
     };

@@ -35,8 +35,12 @@ pub(crate) fn plan(fleet: &Fleet, _: &Variants, _: &Record, target: &Target) -> 
         let mut objects = Vec::new();
         for cluster in target.clusters.iter() {
             for index in 0..app.objects.len() {
-                let seat = target.seats.iter().find(|s| app.workloads[s.workload as usize].object == index && s.cluster == cluster);
-                let fill = seat.map_or(Fill::AsIs, |s| Fill::Share { replicas: s.replicas, completions: s.completions });
+                let seat = target
+                    .seats
+                    .iter()
+                    .find(|s| app.workloads[s.workload as usize].object == index && s.cluster == cluster);
+                let fill =
+                    seat.map_or(Fill::AsIs, |s| Fill::Share { replicas: s.replicas, completions: s.completions });
                 objects.push(PlannedObject { cluster, object: index as u32, fill });
                 if let Some(ns) = &app.objects[index].key.namespace {
                     plan.namespaces.push((cluster, ns.clone(), Labels::new()));

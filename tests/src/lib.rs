@@ -1,1 +1,3 @@
-//! skeleton
+//! What the tests and benchmarks share.
+
+pub mod generate;

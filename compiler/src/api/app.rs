@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    ClusterSelector, Duration, OverrideSpec, PlacementSpec, PurgeMode, ReplicasSpec,
-};
+use super::{ClusterSelector, Duration, OverrideSpec, PlacementSpec, PurgeMode, ReplicasSpec};
 use crate::base::{SmolStr, Spanned};
 
 /// An app: manifests, where they run and how they differ between clusters.

@@ -19,8 +19,8 @@ mod team;
 mod values;
 
 pub use app::{
-    AppSpec, FailBack, FailoverSpec, HelmSource, ImageSpec, KustomizeSource, ObjectMatch, ObjectRule,
-    PreserveRule, SourceSpec, VariantSpec,
+    AppSpec, FailBack, FailoverSpec, HelmSource, ImageSpec, KustomizeSource, ObjectMatch, ObjectRule, PreserveRule,
+    SourceSpec, VariantSpec,
 };
 pub use cluster::{ApiGroupSpec, ClusterSpec, ConnectionSpec, Lifecycle, Mode, NodePoolSpec};
 pub use fleet::{

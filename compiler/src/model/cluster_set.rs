@@ -74,8 +74,7 @@ impl ClusterSet {
     /// Those of this set that are not in the other.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
-        let mut set =
-            Self(self.0.iter().enumerate().map(|(i, a)| a & !other.0.get(i).copied().unwrap_or(0)).collect());
+        let mut set = Self(self.0.iter().enumerate().map(|(i, a)| a & !other.0.get(i).copied().unwrap_or(0)).collect());
         set.trim();
         set
     }

@@ -1,7 +1,7 @@
 //! Override rules, resolved.
 
-use crate::base::{FileId, SmolStr, Span};
 use crate::base::labels::Labels;
+use crate::base::{FileId, SmolStr, Span};
 use crate::overrides::Operation;
 
 use super::ClusterSet;

@@ -1,7 +1,7 @@
 //! What later stages ask of a manifest without reading its text again.
 
-use crate::base::{SmolStr, Span};
 use crate::base::labels::Labels;
+use crate::base::{SmolStr, Span};
 use crate::kinds::replicas::{Counts, WorkloadKind};
 
 /// Facts about a manifest.

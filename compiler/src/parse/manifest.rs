@@ -12,7 +12,6 @@ use crate::kinds::native::{self, FieldProblem, JsonType, Problem, Shape};
 use crate::kinds::replicas::WorkloadKind;
 use crate::yaml::{Node, Yaml};
 
-
 /// Reads a document: an object, or a `List` of objects.
 pub(super) fn read(node: &Node<'_>, doc: u16, ir: &mut FileIr) {
     let kind = node.get("kind").and_then(Node::as_str).unwrap_or_default();
@@ -256,7 +255,9 @@ fn defines(key: &ObjKey, value: &Value) -> Option<Defined> {
 }
 
 fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {
-    let Some(Yaml::Map(entries)) = node.get("metadata").and_then(|m| m.get("annotations")).map(|n| &n.value) else { return };
+    let Some(Yaml::Map(entries)) = node.get("metadata").and_then(|m| m.get("annotations")).map(|n| &n.value) else {
+        return;
+    };
     for (key, value) in entries {
         let Some(name) = key.text.strip_prefix("fleetwright.io/") else { continue };
         match (name, value.as_str()) {

@@ -87,8 +87,7 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
             let constants: Vec<&str> = branches.iter().flat_map(|b| b.iter()).filter_map(constant).flatten().collect();
             if !constants.is_empty() {
                 let message = format!("{} takes one of {}", at(&path), constants.join(", "));
-                let code =
-                    if instance.is_string() { codes::fields::INVALID_VALUE } else { codes::fields::WRONG_TYPE };
+                let code = if instance.is_string() { codes::fields::INVALID_VALUE } else { codes::fields::WRONG_TYPE };
                 let mut finding = Finding::new(code, here, message);
                 finding.help =
                     instance.as_str().and_then(|v| nearest(v, constants)).map(|near| format!("did you mean `{near}`?"));

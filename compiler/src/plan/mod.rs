@@ -3,8 +3,8 @@
 //! Invariants: leaves no choice to whoever executes it; objects without replicas follow the workloads; equal inputs give
 //! equal plans, in one order.
 
-use crate::base::{ClusterId, SmolStr};
 use crate::base::labels::Labels;
+use crate::base::{ClusterId, SmolStr};
 
 /// The plan of a compile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

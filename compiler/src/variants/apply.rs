@@ -22,9 +22,10 @@ pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> Ap
     let substituted = app.objects.iter().any(|o| o.facts.substitute);
     let mut by_key: BTreeMap<VariantKey, u16> = BTreeMap::new();
     let mut built = AppVariants::default();
-    let per_cluster = substituted || !app.overrides.is_empty();
-    if !per_cluster {
-        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new(), cluster: None }.variant(diagnostics));
+    let base = Base::new(fleet, app);
+    let plain = Build { fleet, app, base: &base, rules: &[], vars: Variables::new(), cluster: None };
+    if !substituted && app.overrides.is_empty() {
+        built.variants.push(plain.variant(diagnostics));
         return built;
     }
     built.of_cluster = vec![0; fleet.clusters.len()];
@@ -38,7 +39,7 @@ pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> Ap
             Some(index) => *index,
             None => {
                 let rules: Vec<&Arc<OverrideRule>> = key.0.iter().map(|i| &app.overrides[*i]).collect();
-                let build = Build { fleet, app, rules: &rules, vars, cluster: Some(cluster) };
+                let build = Build { fleet, app, base: &base, rules: &rules, vars, cluster: Some(cluster) };
                 built.variants.push(build.variant(diagnostics));
                 // no more variants than clusters, which are u16
                 let index = u16::try_from(built.variants.len() - 1).unwrap_or(u16::MAX);
@@ -50,7 +51,7 @@ pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> Ap
     }
     if built.variants.is_empty() {
         // no candidate: nothing is rendered, and the pods are still read once for messages
-        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new(), cluster: None }.variant(diagnostics));
+        built.variants.push(plain.variant(diagnostics));
     }
     built
 }
@@ -86,9 +87,26 @@ fn used_variables(app: &App, rules: &[usize]) -> BTreeSet<SmolStr> {
     used
 }
 
+/// The objects of an app without overrides: variants share those that none of their rules touches.
+struct Base {
+    objects: Vec<Arc<Template>>,
+}
+
+impl Base {
+    fn new(fleet: &Fleet, app: &App) -> Self {
+        let identified = |object: &Object| {
+            let mut value = object.template.value();
+            identify(fleet, app, object, &mut value);
+            Template::of(&value)
+        };
+        Self { objects: app.objects.iter().map(identified).collect() }
+    }
+}
+
 struct Build<'a> {
     fleet: &'a Fleet,
     app: &'a App,
+    base: &'a Base,
     rules: &'a [&'a Arc<OverrideRule>],
     vars: Variables,
     /// A cluster of this variant, for messages.
@@ -101,6 +119,10 @@ impl Build<'_> {
         let mut replicas: BTreeMap<usize, u32> = BTreeMap::new();
         let mut unmatched: Option<BTreeSet<SmolStr>> = None;
         for (index, object) in self.app.objects.iter().enumerate() {
+            if !object.facts.substitute && !self.rules.iter().any(|r| r.target.matches(object)) {
+                objects.push(Arc::clone(&self.base.objects[index]));
+                continue;
+            }
             let (value, images) = self.object(object, None, diagnostics);
             if let Some(images) = images {
                 unmatched = Some(match unmatched {
@@ -188,19 +210,16 @@ impl Build<'_> {
                         }
                         Err(error) => {
                             let message = format!("{}: {error}{}", object.key, self.in_cluster());
-                            diagnostics.push(
-                                Diagnostic::new(code_of(&error), place, message)
-                                    .related(
-                                        Place::Span(object.file, object.facts.name_span),
-                                        "the object it is applied to",
-                                    ),
-                            );
+                            diagnostics.push(Diagnostic::new(code_of(&error), place, message).related(
+                                Place::Span(object.file, object.facts.name_span),
+                                "the object it is applied to",
+                            ));
                         }
                     }
                 }
             }
         }
-        self.identify(object, &mut value);
+        identify(self.fleet, self.app, object, &mut value);
         (value, unmatched)
     }
 
@@ -213,32 +232,11 @@ impl Build<'_> {
         kind.map_or(Ok(()), |kind| overrides::check_after(value, kind, known))
     }
 
-    /// Namespace, and our two labels on top-level metadata only: never on selectors or pod templates, so that adopting a
-    /// running workload does not restart its pods.
-    fn identify(&self, object: &Object, value: &mut Value) {
-        let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-        match &object.key.namespace {
-            Some(namespace) => {
-                metadata.insert("namespace".to_owned(), namespace.as_str().into());
-            }
-            None => {
-                metadata.remove("namespace");
-            }
-        }
-        let labels = metadata.entry("labels").or_insert_with(|| Value::Object(serde_json::Map::new()));
-        if labels.is_null() {
-            *labels = Value::Object(serde_json::Map::new());
-        }
-        if let Some(labels) = labels.as_object_mut() {
-            labels.insert("fleetwright.io/app".to_owned(), self.app.name.as_str().into());
-            labels.insert("fleetwright.io/team".to_owned(), self.fleet.team(self.app.team).name.as_str().into());
-        }
-    }
-
     /// The count that an override wrote: one that does not follow the manifest's own when that is another.
     fn overridden_replicas(&self, object: &Object, kind: WorkloadKind, value: &Value) -> Option<u32> {
         kind.replicas_field()?;
-        if !self.rules.iter().any(|r| r.layer != RuleLayer::Images && r.target.matches(object)) {
+        let writes = |rule: &OverrideRule| rule.operations.iter().any(|(operation, _)| may_write_counts(operation));
+        if !self.rules.iter().any(|r| r.target.matches(object) && writes(r)) {
             return None;
         }
         let counts = |value: &Value| kind.counts(value).ok().map(|c| c.replicas.unwrap_or(1));
@@ -269,6 +267,28 @@ impl Build<'_> {
     }
 }
 
+/// Namespace, and our two labels on top-level metadata only: never on selectors or pod templates, so that adopting a
+/// running workload does not restart its pods.
+fn identify(fleet: &Fleet, app: &App, object: &Object, value: &mut Value) {
+    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    match &object.key.namespace {
+        Some(namespace) => {
+            metadata.insert("namespace".to_owned(), namespace.as_str().into());
+        }
+        None => {
+            metadata.remove("namespace");
+        }
+    }
+    let labels = metadata.entry("labels").or_insert_with(|| Value::Object(serde_json::Map::new()));
+    if labels.is_null() {
+        *labels = Value::Object(serde_json::Map::new());
+    }
+    if let Some(labels) = labels.as_object_mut() {
+        labels.insert("fleetwright.io/app".to_owned(), app.name.as_str().into());
+        labels.insert("fleetwright.io/team".to_owned(), fleet.team(app.team).name.as_str().into());
+    }
+}
+
 /// Whether an operation has anything to do with an object. Images, and environment variables of every container, are for
 /// those objects of a broad target that run pods; a rule that names a kind or an object means it.
 fn fits(operation: &Operation, rule: &OverrideRule, subject: &Subject) -> bool {
@@ -284,6 +304,19 @@ fn fits(operation: &Operation, rule: &OverrideRule, subject: &Subject) -> bool {
         | Operation::JsonPatch(_)
         | Operation::Labels(_)
         | Operation::Annotations(_) => true,
+    }
+}
+
+/// Whether an operation can reach `spec`.
+fn may_write_counts(operation: &Operation) -> bool {
+    match operation {
+        Operation::Patch(_) | Operation::Set { .. } | Operation::Remove(_) | Operation::JsonPatch(_) => true,
+        Operation::Images { .. }
+        | Operation::Env { .. }
+        | Operation::Args { .. }
+        | Operation::Command { .. }
+        | Operation::Labels(_)
+        | Operation::Annotations(_) => false,
     }
 }
 

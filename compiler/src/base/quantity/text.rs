@@ -54,7 +54,7 @@ impl<'a> Written<'a> {
 
     /// The power of ten of the last digit, for decimal suffixes.
     fn last_exponent(&self) -> i64 {
-        i64::from(self.exponent) - i64::try_from(self.fraction.len()).unwrap_or(i64::MAX)
+        i64::from(self.exponent).saturating_sub(i64::try_from(self.fraction.len()).unwrap_or(i64::MAX))
     }
 
     fn digit_count(&self) -> usize {

@@ -137,8 +137,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
         }
         let app_namespace = namespace.as_ref().map(|n| &n.value);
         let place = (self.file, name.span);
-        let workloads =
-            workload::workloads(self.cx, place, &objects, app_namespace, rules, &matched, &placement);
+        let workloads = workload::workloads(self.cx, place, &objects, app_namespace, rules, &matched, &placement);
         let overrides = overrides::of_app(
             self.cx,
             override_policies,
@@ -171,12 +170,8 @@ impl<'d> AppLowering<'_, '_, 'd> {
         if self.cx.classes.contains_key(&class.value) && !allowed.iter().any(|a| a.value == class.value) {
             let message = format!("team `{}` may not use priority class `{}`", team.name, class.value);
             self.cx.report(
-                Diagnostic::new(
-                    codes::rights::PRIORITY_NOT_ALLOWED,
-                    Place::Span(self.file, class.span),
-                    message,
-                )
-                .help("the platform's file of the team lists `priorityClassNames`"),
+                Diagnostic::new(codes::rights::PRIORITY_NOT_ALLOWED, Place::Span(self.file, class.span), message)
+                    .help("the platform's file of the team lists `priorityClassNames`"),
             );
         }
         self.cx.classes.get(&class.value).copied().unwrap_or(self.cx.default_priority)
@@ -205,7 +200,11 @@ impl<'d> AppLowering<'_, '_, 'd> {
         objects.sort_by(|a, b| (&a.key, a.file, a.doc, a.item).cmp(&(&b.key, b.file, b.doc, b.item)));
         let mut kept: Vec<Object> = Vec::with_capacity(objects.len());
         for object in objects {
-            match kept.iter().rev().take_while(|k| k.key.kind == object.key.kind).find(|k| k.key.same_object(&object.key))
+            match kept
+                .iter()
+                .rev()
+                .take_while(|k| k.key.kind == object.key.kind)
+                .find(|k| k.key.same_object(&object.key))
             {
                 Some(first) => {
                     let diagnostic = Diagnostic::new(

@@ -149,7 +149,10 @@ fn factors(
             None => cx.error(
                 codes::fields::INVALID_VALUE,
                 Place::Span(file, text.span),
-                format!("`{}` is no factor; expected a decimal from \"0.001\" to \"1000\", such as \"1.5\"", text.value),
+                format!(
+                    "`{}` is no factor; expected a decimal from \"0.001\" to \"1000\", such as \"1.5\"",
+                    text.value
+                ),
             ),
         }
     }

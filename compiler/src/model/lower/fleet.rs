@@ -9,8 +9,7 @@ use crate::source::FileClass;
 
 /// The settings of the repository. A missing `fleet.yaml` is reported.
 pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
-    let mut settings =
-        Settings { live_branch: "live".into(), intents_branch: "main".into(), ..Settings::default() };
+    let mut settings = Settings { live_branch: "live".into(), intents_branch: "main".into(), ..Settings::default() };
     let fleets = super::unique(cx, &docs.fleets, "Fleet", |o| &o.metadata.name);
     for (file, extra) in fleets.iter().skip(1) {
         cx.error(
@@ -47,11 +46,7 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
             Diagnostic::new(
                 codes::fields::TOOL_VERSION,
                 Place::Span(*file, version.span),
-                format!(
-                    "this repository is for fleetwright {}, this is {}",
-                    version.value,
-                    env!("CARGO_PKG_VERSION")
-                ),
+                format!("this repository is for fleetwright {}, this is {}", version.value, env!("CARGO_PKG_VERSION")),
             )
             .help("use that version, or change the line and review what `diff` shows"),
         );

@@ -12,7 +12,7 @@ use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
 use crate::base::{FileId, Path, SmolStr, Span, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::{ClusterSet, Object, OverrideRule, RuleLayer, Target};
+use crate::model::{AppSelector, ClusterSet, Object, OverrideRule, RuleLayer, Target};
 use crate::overrides::{Containers, ImageRule, ListEdit, Operation, json_patch};
 
 /// An override policy, ready to be matched.
@@ -20,7 +20,7 @@ pub(super) struct Policy<'a> {
     file: FileId,
     team: Option<TeamId>,
     name: &'a Spanned<SmolStr>,
-    apps: selector::Apps,
+    apps: AppSelector,
     apps_span: Span,
     precedence: i32,
     layer: RuleLayer,
@@ -189,8 +189,20 @@ fn rule(
     layer: RuleLayer,
     spec: &Spanned<OverrideSpec>,
 ) -> OverrideRule {
-    let OverrideSpec { target, clusters, patch, set, remove, json_patch, images, env, args, command, labels, annotations } =
-        &spec.value;
+    let OverrideSpec {
+        target,
+        clusters,
+        patch,
+        set,
+        remove,
+        json_patch,
+        images,
+        env,
+        args,
+        command,
+        labels,
+        annotations,
+    } = &spec.value;
     let mut operations = Vec::new();
     let container = target.as_ref().and_then(|t| t.value.container.as_ref()).map(|c| c.value.as_str());
     let containers = || Containers::from_target(container);
@@ -240,8 +252,12 @@ fn rule(
     }
     if operations.is_empty() && remove.is_empty() && set.is_empty() && json_patch.is_empty() {
         cx.report(
-            Diagnostic::new(codes::overrides::EMPTY_OVERRIDE, Place::Span(file, spec.span), "this override does nothing")
-                .help("add patch, set, remove, jsonPatch, images, env, args, command, labels or annotations"),
+            Diagnostic::new(
+                codes::overrides::EMPTY_OVERRIDE,
+                Place::Span(file, spec.span),
+                "this override does nothing",
+            )
+            .help("add patch, set, remove, jsonPatch, images, env, args, command, labels or annotations"),
         );
     }
     for (operation, span) in &operations {
@@ -322,13 +338,7 @@ fn texts(map: &BTreeMap<SmolStr, Option<SmolStr>>) -> BTreeMap<SmolStr, Option<S
 }
 
 /// Keys that Kubernetes refuses, and those that are ours.
-fn metadata(
-    cx: &mut Lowering<'_>,
-    file: FileId,
-    span: Span,
-    map: &BTreeMap<SmolStr, Option<SmolStr>>,
-    labels: bool,
-) {
+fn metadata(cx: &mut Lowering<'_>, file: FileId, span: Span, map: &BTreeMap<SmolStr, Option<SmolStr>>, labels: bool) {
     for (key, value) in map {
         if labels && matches!(key.as_str(), "fleetwright.io/team" | "fleetwright.io/app") {
             cx.error(

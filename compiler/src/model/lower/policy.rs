@@ -61,10 +61,9 @@ pub(super) fn known_class(cx: &mut Lowering<'_>, file: FileId, name: &Spanned<Sm
 pub(super) fn labels(cx: &mut Lowering<'_>, file: FileId, metadata: &Metadata) -> Labels {
     let Metadata { name: _, labels, annotations: _ } = metadata;
     for (key, value) in labels {
-        for (part, rule, what) in [
-            (key, NameRule::QualifiedName, "label key"),
-            (value, NameRule::LabelValue, "label value"),
-        ] {
+        for (part, rule, what) in
+            [(key, NameRule::QualifiedName, "label key"), (value, NameRule::LabelValue, "label value")]
+        {
             if let Err(expected) = check(rule, &part.value) {
                 cx.error(
                     codes::fields::INVALID_LABEL,

@@ -1,6 +1,6 @@
 //! The record, with its names held against the fleet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Lowering;
@@ -19,6 +19,8 @@ use crate::source::FileClass;
 /// Reads `placements/` and `state/`.
 pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
     let mut record = Record::default();
+    let known: BTreeSet<(SmolStr, SmolStr)> =
+        apps.iter().map(|a| (cx.teams[a.team.index()].name.clone(), a.name.clone())).collect();
     let files = cx.files;
     for (index, file) in (0_u32..).zip(files) {
         let id = FileId(index);
@@ -29,7 +31,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
             match part {
                 RecordDoc::Placements(placements) => {
                     for app in &placements.apps {
-                        placed(cx, id, &stem, app, apps, &mut record);
+                        placed(cx, id, &stem, app, &known, &mut record);
                     }
                 }
                 RecordDoc::Capacity(capacity) => {
@@ -41,11 +43,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
                                 name: pool.name.value.clone(),
                                 nodes: pool.nodes,
                                 allocatable: resources(&pool.allocatable),
-                                others: pool
-                                    .others
-                                    .iter()
-                                    .map(|o| (o.owner.clone(), resources(&o.requests)))
-                                    .collect(),
+                                others: pool.others.iter().map(|o| (o.owner.clone(), resources(&o.requests))).collect(),
                             })
                             .collect(),
                     );
@@ -79,11 +77,11 @@ fn placed(
     file: FileId,
     team: &SmolStr,
     doc: &PlacedAppDoc,
-    apps: &[Arc<App>],
+    known: &BTreeSet<(SmolStr, SmolStr)>,
     record: &mut Record,
 ) {
     let PlacedAppDoc { app, clusters, workloads } = doc;
-    let known = apps.iter().any(|a| a.name == app.value && cx.teams[a.team.index()].name == *team);
+    let known = known.contains(&(team.clone(), app.value.clone()));
     let mut placed = PlacedApp {
         place: Some((file, app.span)),
         clusters: clusters.iter().map(|c| c.value.clone()).collect(),

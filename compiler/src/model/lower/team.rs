@@ -126,8 +126,7 @@ pub(super) fn folders_without_team(cx: &mut Lowering<'_>) {
         }
         seen = Some(folder.to_owned());
         if owner(cx, FileId(index)).is_none() && !cx.broken(FileClass::Team) {
-            let near =
-                crate::base::name::nearest(folder, cx.teams.iter().map(|t| t.name.as_str())).map(str::to_owned);
+            let near = crate::base::name::nearest(folder, cx.teams.iter().map(|t| t.name.as_str())).map(str::to_owned);
             cx.report(
                 Diagnostic::new(
                     codes::layout::NO_TEAM,

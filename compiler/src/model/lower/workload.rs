@@ -43,9 +43,8 @@ pub(super) fn workloads(
             policy,
         });
     }
-    let counted: Vec<usize> = (0..workloads.len())
-        .filter(|i| workloads[*i].kind.replicas_field().is_some() && !own_total[*i])
-        .collect();
+    let counted: Vec<usize> =
+        (0..workloads.len()).filter(|i| workloads[*i].kind.replicas_field().is_some() && !own_total[*i]).collect();
     if placement.replicas.total.is_some() && counted.len() > 1 {
         let names: Vec<&str> = counted.iter().map(|i| workloads[*i].key.as_str()).collect();
         cx.report(
@@ -140,7 +139,11 @@ fn share(
             if asked.is_some_and(|a| !a.value) { Share::Whole } else { Share::Divided }
         }
         WorkloadKind::Job if divisible_job => {
-            if asked.is_some_and(|a| !a.value) { Share::Whole } else { Share::Divided }
+            if asked.is_some_and(|a| !a.value) {
+                Share::Whole
+            } else {
+                Share::Divided
+            }
         }
         WorkloadKind::Job => {
             refuse(

@@ -1,47 +1,79 @@
-//! The exact answer where the keys nest.
+//! The exact answer, where there is a way to it.
 
 use std::cmp::Reverse;
 
-use super::Class;
 use super::keep::force_each;
 use super::knapsack::{Pick, Query, Tree};
 use super::problem::Problem;
+use super::subsets;
+use super::{Class, Failure};
 
-/// The keys cross, or the knapsack would have too many states.
+/// No set, for certain or because this is not the way to find one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NotApplicable;
+pub(super) enum Unsolved {
+    Failed(Failure),
+    /// The keys cross, or the knapsack would have too many states.
+    NotApplicable,
+}
 
-/// Members of the best set, or `None` if no set satisfies the constraints.
-pub(super) fn search(problem: &Problem) -> Result<Option<Vec<usize>>, NotApplicable> {
-    let tree = Tree::new(problem)?;
+/// A way to the best set for a query.
+#[derive(Debug)]
+enum Solver<'a> {
+    Tree(Tree<'a>),
+    Subsets(&'a Problem),
+}
+
+impl Solver<'_> {
+    fn best(&self, query: &Query<'_>) -> Result<Option<Pick>, Unsolved> {
+        match self {
+            Self::Tree(tree) => tree.best(query),
+            Self::Subsets(problem) => Ok(subsets::best(problem, query)),
+        }
+    }
+}
+
+/// Members of the best set.
+pub(super) fn search(problem: &Problem) -> Result<Vec<usize>, Unsolved> {
+    let solver = match Tree::new(problem) {
+        Ok(tree) => Solver::Tree(tree),
+        Err(_) if problem.clusters.len() <= subsets::MOST_CLUSTERS => Solver::Subsets(problem),
+        Err(unsolved) => return Err(unsolved),
+    };
     let all_tiers = problem.clusters.iter().map(|cluster| cluster.tier).max().unwrap_or(0);
     // Most room with these clusters forced; `None` if there is no such set.
-    let reach = |forced: &[usize], tier: u32| -> Result<Option<u128>, NotApplicable> {
+    let reach = |forced: &[usize], tier: u32| -> Result<Option<u128>, Unsolved> {
         let most_room = |member: usize| u128::from(room(problem, member));
-        let pick = tree.best(&Query { forced, max_tier: tier, most_clusters: None, value: &most_room })?;
+        let pick = solver.best(&Query { forced, max_tier: tier, most_clusters: None, value: &most_room })?;
         Ok(pick.map(|pick| pick.value))
     };
-    let Some(best) = reach(&[], all_tiers)? else { return Ok(None) };
+    let best = reach(&[], all_tiers)?.ok_or(Unsolved::Failed(Failure::NoFeasibleSet))?;
+    if let Some(failure) = problem.lack_of_room(best) {
+        return Err(Unsolved::Failed(failure));
+    }
     let target = best.min(u128::from(problem.wanted));
     let enough = |forced: &[usize], tier: u32| Ok(reach(forced, tier)?.is_some_and(|room| room >= target));
 
     let mut forced = Vec::new();
     force_each(problem, &problem.holders(), &mut forced, |forced| enough(forced, all_tiers))?;
-    let tier = first_sufficient_tier(problem, |tier| enough(&forced, tier))?.unwrap_or(all_tiers);
-    force_each(problem, &lower_tiers(problem, tier), &mut forced, |forced| enough(forced, tier))?;
+    // Duplicated replicas do not overflow from one tier to the next.
+    let mut tier = all_tiers;
+    if problem.class != Class::Duplicated {
+        tier = first_sufficient_tier(problem, |tier| enough(&forced, tier))?.unwrap_or(all_tiers);
+        force_each(problem, &lower_tiers(problem, tier), &mut forced, |forced| enough(forced, tier))?;
+    }
 
     let pick = match problem.class {
         Class::Widest => {
             let value = |member: usize| (u128::from(room(problem, member)) << COUNT_BITS) + 1;
-            tree.best(&Query { forced: &forced, max_tier: tier, most_clusters: None, value: &value })?
+            solver.best(&Query { forced: &forced, max_tier: tier, most_clusters: None, value: &value })?
         }
         Class::Duplicated => {
             let value = |member: usize| (1 << ROOM_BITS) + u128::from(room(problem, member));
-            tree.best(&Query { forced: &forced, max_tier: tier, most_clusters: None, value: &value })?
+            solver.best(&Query { forced: &forced, max_tier: tier, most_clusters: None, value: &value })?
         }
-        Class::Fewest => fewest(problem, &tree, &forced, tier, target)?,
+        Class::Fewest => fewest(problem, &solver, &forced, tier, target)?,
     };
-    Ok(pick.map(|pick| pick.members))
+    pick.map(|pick| pick.members).ok_or(Unsolved::Failed(Failure::NoFeasibleSet))
 }
 
 /// Clusters are numbered by u16, so a sum of rooms stays below 2^80 and a sum of values below 2^97.
@@ -56,16 +88,16 @@ fn room(problem: &Problem, member: usize) -> u64 {
 /// is one, because the cost grows with it.
 fn fewest(
     problem: &Problem,
-    tree: &Tree<'_>,
+    solver: &Solver<'_>,
     forced: &[usize],
     tier: u32,
     target: u128,
-) -> Result<Option<Pick>, NotApplicable> {
+) -> Result<Option<Pick>, Unsolved> {
     let value = |member: usize| u128::from(room(problem, member));
     let mut most = forced.len().max(1);
     loop {
         let query = Query { forced, max_tier: tier, most_clusters: Some((most, target)), value: &value };
-        let pick = tree.best(&query)?;
+        let pick = solver.best(&query)?;
         if pick.is_some() || most >= problem.clusters.len() {
             return Ok(pick);
         }
@@ -76,8 +108,8 @@ fn fewest(
 /// The lowest tier that suffices together with those below it.
 fn first_sufficient_tier(
     problem: &Problem,
-    mut enough: impl FnMut(u32) -> Result<bool, NotApplicable>,
-) -> Result<Option<u32>, NotApplicable> {
+    mut enough: impl FnMut(u32) -> Result<bool, Unsolved>,
+) -> Result<Option<u32>, Unsolved> {
     let mut tiers: Vec<u32> = problem.clusters.iter().map(|cluster| cluster.tier).collect();
     tiers.sort_unstable();
     tiers.dedup();

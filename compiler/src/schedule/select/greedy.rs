@@ -16,7 +16,10 @@ pub(super) fn search(problem: &Problem) -> Result<Vec<usize>, Failure> {
         set.add_all();
     }
     let (missing, _) = set.shortfall();
-    if missing == 0 && !set.members.is_empty() { Ok(set.members) } else { Err(Failure::SpreadNotFound) }
+    if missing > 0 || set.members.is_empty() {
+        return Err(Failure::SpreadNotFound);
+    }
+    problem.lack_of_room(problem.room(&set.members)).map_or(Ok(set.members), Err)
 }
 
 struct Set<'a> {

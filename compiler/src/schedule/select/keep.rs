@@ -48,6 +48,11 @@ impl<'a> Occupied<'a> {
         })
     }
 
+    /// Whether all constraints hold.
+    pub fn satisfies(&self) -> bool {
+        self.levels.iter().all(|groups| groups.missing() == 0 && groups.level.max.is_none_or(|max| groups.count <= max))
+    }
+
     pub fn add(&mut self, member: usize) {
         for groups in &mut self.levels {
             let group = usize::try_from(groups.level.group(member)).unwrap_or(usize::MAX);
@@ -89,7 +94,7 @@ pub(super) fn current_if_sufficient(problem: &Problem) -> Option<Vec<usize>> {
 }
 
 /// Forces clusters, in the given order, each if the set stays feasible with it. Forcing more never makes a set feasible again, so
-/// long runs are tried at once: the number of questions grows with the refusals, not with the clusters.
+/// runs are tried at once, all of them first: mostly all can stay.
 pub(super) fn force_each<E>(
     problem: &Problem,
     order: &[usize],
@@ -98,41 +103,42 @@ pub(super) fn force_each<E>(
 ) -> Result<(), E> {
     let mut occupied = Occupied::new(problem, forced);
     let mut rest: Vec<usize> = order.iter().copied().filter(|member| !forced.contains(member)).collect();
+    let mut refused_before = false;
     loop {
         // What would break a `max` is refused without asking, for good.
         rest.retain(|&member| occupied.admits(member));
         let mut trial = occupied.clone();
-        let run = rest
-            .iter()
-            .take_while(|&&member| {
-                trial.admits(member) && {
-                    trial.add(member);
-                    true
-                }
-            })
-            .count();
+        let admitted = |&&member: &&usize| {
+            let admitted = trial.admits(member);
+            trial.add(member);
+            admitted
+        };
+        let run = rest.iter().take_while(admitted).count();
         if run == 0 {
             return Ok(());
         }
-        let mut with = |n: usize| {
-            let all: Vec<usize> = forced.iter().chain(rest.iter().take(n)).copied().collect();
-            feasible(&all)
-        };
+        // The longest feasible part of the run: `accepted` is known to be feasible, `refused` not to be.
         let (mut accepted, mut refused) = (0, run + 1);
-        let mut next = run;
+        let mut next = if refused_before { 1 } else { run };
         while refused - accepted > 1 {
-            if with(next)? {
+            let all: Vec<usize> = forced.iter().chain(rest.iter().take(next)).copied().collect();
+            if feasible(&all)? {
                 accepted = next;
             } else {
                 refused = next;
             }
-            next = accepted + (refused - accepted) / 2;
+            let galloping = refused > run;
+            next = if galloping { (2 * accepted).min(run) } else { accepted + (refused - accepted) / 2 };
         }
-        for &member in rest.iter().take(accepted) {
+        for member in rest.drain(..accepted) {
             occupied.add(member);
             forced.push(member);
         }
-        rest.drain(..refused.min(run));
+        if refused <= run {
+            refused_before = true;
+            let out = rest.remove(0);
+            rest.retain(|&member| !problem.is_replaceable_by(member, out));
+        }
     }
 }
 

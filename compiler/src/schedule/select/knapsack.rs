@@ -4,9 +4,9 @@
 //! each group, and each state within it, the best value is kept; groups are merged in order, and a tie goes to the earlier groups.
 //! The clusters of an innermost group are interchangeable but for their value, so a count of them means the best ones.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
-use super::exact::NotApplicable;
+use super::exact::Unsolved;
 use super::problem::{Level, Problem};
 
 /// States beyond which the greedy search takes over, where more than one level is constrained.
@@ -22,6 +22,19 @@ pub(super) struct Query<'q> {
     pub most_clusters: Option<(usize, u128)>,
     /// Additive worth of a member.
     pub value: &'q dyn Fn(usize) -> u128,
+}
+
+impl Query<'_> {
+    /// Whether a set of this value and size may be picked.
+    pub fn accepts(&self, value: u128, clusters: usize) -> bool {
+        self.most_clusters.is_none_or(|(most, bound)| clusters <= most && value >= bound)
+    }
+
+    /// Whether the first of two acceptable sets, each given by value and size, is better.
+    pub fn prefers(&self, (value, clusters): (u128, usize), (held, than): (u128, usize)) -> bool {
+        let fewer = self.most_clusters.map_or(Ordering::Equal, |_| than.cmp(&clusters));
+        fewer.then(value.cmp(&held)) == Ordering::Greater
+    }
 }
 
 /// The best set.
@@ -49,7 +62,7 @@ struct Bounded<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub fn new(problem: &'a Problem) -> Result<Self, NotApplicable> {
+    pub fn new(problem: &'a Problem) -> Result<Self, Unsolved> {
         let mut sorted: Vec<&Level> = problem.levels.iter().collect();
         sorted.sort_by_key(|level| level.count);
         let mut levels: Vec<Bounded<'a>> = Vec::new();
@@ -62,7 +75,7 @@ impl<'a> Tree<'a> {
                 continue;
             }
             match levels.last_mut() {
-                Some(outer) if !refines(level, outer.level) => return Err(NotApplicable),
+                Some(outer) if !refines(level, outer.level) => return Err(Unsolved::NotApplicable),
                 Some(outer) if outer.level.count == level.count => {
                     outer.min = outer.min.max(min);
                     outer.max = tighter(outer.max, max);
@@ -74,7 +87,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The set of greatest value that satisfies the constraints, if there is one.
-    pub fn best(&self, query: &Query<'_>) -> Result<Option<Pick>, NotApplicable> {
+    pub fn best(&self, query: &Query<'_>) -> Result<Option<Pick>, Unsolved> {
         let mut forced = vec![false; self.problem.clusters.len()];
         for &member in query.forced {
             if let Some(forced) = forced.get_mut(member) {
@@ -92,32 +105,41 @@ impl<'a> Tree<'a> {
             let path: Vec<u32> = self.levels.iter().map(|bounded| bounded.level.group(member)).collect();
             (path, !is_forced(member), Reverse((query.value)(member)), member)
         });
-        let states = self.states(query, order.len())?;
+        let states = self.states(query, &order)?;
         let mut fold = Fold { tree: self, query, states, order: &order, forced: &forced, steps: Vec::new() };
         let entries = fold.group(0, order.len(), 0);
-        let reached = |entry: &Entry| query.most_clusters.is_none_or(|(_, bound)| entry.value >= bound);
-        let best = entries
+        let size = |entry: &Entry| fold.states.cluster_count(entry.state);
+        let acceptable = entries
             .into_iter()
-            .filter(|entry| fold.states.is_complete(entry.state) && reached(entry))
-            .min_by_key(|entry| {
-                let clusters = query.most_clusters.map(|_| fold.states.cluster_count(entry.state));
-                (clusters, Reverse(entry.value))
-            });
+            .filter(|entry| fold.states.is_complete(entry.state) && query.accepts(entry.value, size(entry)));
+        let best = acceptable.reduce(|held, entry| {
+            if query.prefers((entry.value, size(&entry)), (held.value, size(&held))) { entry } else { held }
+        });
         Ok(best.map(|best| Pick { members: fold.members(best.step), value: best.value }))
     }
 
-    /// The state space of a query over `available` clusters.
-    fn states(&self, query: &Query<'_>, available: usize) -> Result<States, NotApplicable> {
+    /// The state space of a query over these clusters, which are sorted by group.
+    fn states(&self, query: &Query<'_>, order: &[usize]) -> Result<States, Unsolved> {
         let mut digits: Vec<Digit> = self.levels.iter().map(|bounded| Digit::new(bounded.min, bounded.max)).collect();
         let limit = query.most_clusters.map(|(most, _)| u32::try_from(most).unwrap_or(u32::MAX));
         let counts_clusters = self.clusters.is_some() || limit.is_some();
         if counts_clusters {
             let (min, max) = self.clusters.unwrap_or((0, None));
-            let available = u32::try_from(available).unwrap_or(u32::MAX);
-            digits.push(Digit::new(min, tighter(max, limit).map(|max| max.min(available.max(min)))));
+            let reachable = u32::try_from(self.most_reachable(order)).unwrap_or(u32::MAX);
+            digits.push(Digit::new(min, tighter(max, limit).map(|max| max.min(reachable.max(min)))));
         }
         let states = States::new(digits, counts_clusters);
-        if states.digits.len() > 1 && states.total > MOST_STATES { Err(NotApplicable) } else { Ok(states) }
+        if states.digits.len() > 1 && states.total > MOST_STATES { Err(Unsolved::NotApplicable) } else { Ok(states) }
+    }
+
+    /// No set has more clusters: those of the largest innermost groups, as many as may be chosen.
+    fn most_reachable(&self, order: &[usize]) -> usize {
+        let Some(innermost) = self.levels.last() else { return order.len() };
+        let group = |member: usize| innermost.level.group(member);
+        let mut sizes: Vec<usize> = order.chunk_by(|&a, &b| group(a) == group(b)).map(<[usize]>::len).collect();
+        sizes.sort_unstable_by_key(|&size| Reverse(size));
+        let most = innermost.max.map_or(usize::MAX, |max| usize::try_from(max).unwrap_or(usize::MAX));
+        sizes.into_iter().take(most).sum()
     }
 }
 

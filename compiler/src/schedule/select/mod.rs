@@ -5,8 +5,9 @@
 //!
 //! What is wanted, in this order: all constraints hold, fewest replicas unplaced, what runs stays, lower tiers, then most room
 //! (Duplicated: most clusters; Aggregated: fewest clusters first), earlier names. Where the keys nest (provider > region > zone >
-//! cluster) the answer is exact, by a knapsack over the tree ([`knapsack`]); where they cross, or there are too many states, it is
-//! a greedy one ([`greedy`]), and then a failure says "not found", never "impossible".
+//! cluster) the answer is exact, by a knapsack over the tree (`knapsack`), and also where there are few clusters (`subsets`).
+//! Where keys cross in a larger fleet, or there are too many states, it is a greedy one (`greedy`), and then a failure says "not
+//! found", never "impossible".
 //!
 //! A new kind of constraint that is a partition of the clusters needs nothing here but another [`Constraint`].
 
@@ -15,20 +16,24 @@ mod greedy;
 mod keep;
 mod knapsack;
 mod problem;
+mod subsets;
 mod witness;
 
+#[cfg(test)]
+mod pipeline_tests;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tests;
 
+use exact::Unsolved;
 use problem::Problem;
 
 /// What selection knows of one cluster that passed the filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Replicas that may run here: the least of room (its own included), `max` and per-cluster quota, and at least `kept`.
-    /// `None` if no capacity is known or room is not looked at; it counts as all replicas.
+    /// Replicas that may run here: [`most_replicas`](crate::divide::most_replicas) of the division to come.
+    /// `None` counts as all replicas; less than `kept` counts as `kept`, unless fresh.
     pub room: Option<u64>,
     /// The cluster is in the set the record holds, even if it got no replica.
     pub held: bool,
@@ -36,9 +41,10 @@ pub struct Candidate {
     pub kept: u32,
     /// Kept before all other holders (replicas that never move by themselves).
     pub pinned: bool,
-    /// Its claim in the division, to choose [`Selection::witnesses`] among the heavy clusters. Clusters of weight 0 are no candidates.
+    /// Its claim in the division, to choose [`Selection::witnesses`] among the heavy clusters; all alike where room is the claim.
+    /// Clusters of weight 0 are no candidates.
     pub weight: u64,
-    /// Overflow tier; lower tiers first. 0 where there are none.
+    /// Overflow tier; lower tiers first, unless Duplicated. 0 where there are none.
     pub tier: u32,
     /// By constraint: the group it is in, or `None` if it lacks the key (it is then not selected). The group of the key
     /// `cluster` is the cluster's own position.
@@ -73,7 +79,10 @@ pub struct Need {
     /// `perCluster.min`: at most `replicas / min` clusters are selected (one, if there are fewer replicas). 0 for none.
     pub per_cluster_min: u32,
     pub class: Class,
-    /// As if new: what the record holds has no weight. If no set is found it is kept all the same.
+    /// `capacity: Require`: without room for all replicas nothing is added, so nothing moves. No matter if Duplicated.
+    pub all_or_nothing: bool,
+    /// As if new: what the record holds has no weight. If no set is found it is kept all the same, and the caller asks again
+    /// with `false`, since an overdrawn holder counts only then. No matter if Duplicated.
     pub fresh: bool,
 }
 
@@ -97,6 +106,8 @@ pub enum Failure {
     TooFewReplicas { constraint: usize, replicas: u32, min: u32 },
     /// Fewer groups that can take a replica than are required.
     TooFewGroups { constraint: usize, have: u32, min: u32 },
+    /// All replicas are required, and `room` is the most any set has under the constraints.
+    TooLittleRoom { room: u64 },
     /// Each constraint can be met, but not all at once. Certain.
     NoFeasibleSet,
     /// The search found no set. There may be one: the keys cross, or there are too many of them.
@@ -125,7 +136,8 @@ fn search(problem: &Problem) -> Result<Vec<usize>, Failure> {
         return Ok(current);
     }
     match exact::search(problem) {
-        Ok(found) => found.ok_or(Failure::NoFeasibleSet),
-        Err(exact::NotApplicable) => greedy::search(problem),
+        Ok(members) => Ok(members),
+        Err(Unsolved::Failed(failure)) => Err(failure),
+        Err(Unsolved::NotApplicable) => greedy::search(problem),
     }
 }

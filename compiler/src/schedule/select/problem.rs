@@ -1,5 +1,6 @@
 //! The question in a form to compute with: eligible clusters, constraints as partitions of them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Candidate, Class, Constraint, Failure, Need};
@@ -54,23 +55,30 @@ pub(super) struct Problem {
     /// Replicas the set should have room for; 0 if that is no question.
     pub wanted: u64,
     pub class: Class,
+    /// Whether a set without room for all replicas is no answer.
+    pub all_or_nothing: bool,
     failure: Option<Failure>,
 }
 
 impl Problem {
     pub fn new(candidates: &[Candidate], constraints: &[Constraint], need: &Need) -> Self {
+        // A fresh copy in each cluster is the copy that is there.
+        let need = &Need { fresh: need.fresh && need.class != Class::Duplicated, ..*need };
         let eligible: Vec<(usize, &Candidate)> =
             candidates.iter().enumerate().filter(|(_, candidate)| is_eligible(candidate, need)).collect();
         let clusters: Vec<Cluster> = eligible
             .iter()
-            .map(|&(position, candidate)| Cluster {
-                position,
-                room: candidate.room.unwrap_or(u64::from(need.replicas)),
-                held: candidate.held && !need.fresh,
-                kept: if need.fresh { 0 } else { candidate.kept },
-                pinned: candidate.pinned && !need.fresh,
-                weight: candidate.weight,
-                tier: candidate.tier,
+            .map(|&(position, candidate)| {
+                let kept = if need.fresh { 0 } else { candidate.kept };
+                Cluster {
+                    position,
+                    room: candidate.room.unwrap_or(u64::from(need.replicas)).max(u64::from(kept)),
+                    held: candidate.held && !need.fresh,
+                    kept,
+                    pinned: candidate.pinned && !need.fresh,
+                    weight: candidate.weight,
+                    tier: candidate.tier,
+                }
             })
             .collect();
         let mut failure = clusters.is_empty().then_some(Failure::NoCandidates);
@@ -92,7 +100,7 @@ impl Problem {
         levels.retain(|level| !level.is_trivial());
         let class = if need.replicas == 0 && need.class == Class::Fewest { Class::Widest } else { need.class };
         let wanted = if class == Class::Duplicated { 0 } else { u64::from(need.replicas) };
-        Self { clusters, levels, wanted, class, failure }
+        Self { clusters, levels, wanted, class, all_or_nothing: need.all_or_nothing, failure }
     }
 
     /// What can be told without searching.
@@ -100,9 +108,23 @@ impl Problem {
         self.failure
     }
 
+    /// Why a set with this room is no answer.
+    pub fn lack_of_room(&self, room: u128) -> Option<Failure> {
+        let lacks = self.all_or_nothing && room < u128::from(self.wanted);
+        lacks.then(|| Failure::TooLittleRoom { room: u64::try_from(room).unwrap_or(u64::MAX) })
+    }
+
     /// Replicas that fit into these clusters together.
     pub fn room(&self, members: &[usize]) -> u128 {
         members.iter().filter_map(|&member| self.clusters.get(member)).map(|cluster| u128::from(cluster.room)).sum()
+    }
+
+    /// Whether any set that holds `member` could hold `other` in its place: same groups, no less room. So if no feasible set holds
+    /// `other`, none holds `member`.
+    pub fn is_replaceable_by(&self, member: usize, other: usize) -> bool {
+        let room = |member: usize| self.clusters.get(member).map(|cluster| cluster.room);
+        let same_group = |level: &Level| level.is_discrete() || level.group(member) == level.group(other);
+        room(member) <= room(other) && self.levels.iter().all(same_group)
     }
 
     pub fn positions(&self, members: &[usize]) -> Vec<usize> {
@@ -135,10 +157,10 @@ impl Problem {
                 .iter()
                 .map(|(level, replicas)| {
                     let group = level.group(i);
-                    (std::cmp::Reverse(replicas.get(&group).copied().unwrap_or(0)), group)
+                    (Reverse(replicas.get(&group).copied().unwrap_or(0)), group)
                 })
                 .collect();
-            (!pinned, groups, std::cmp::Reverse(kept(i)), i)
+            (!pinned, groups, Reverse(kept(i)), i)
         });
         holders
     }

@@ -34,7 +34,7 @@ fn holding(mut candidates: Vec<Candidate>, kept: &[u32]) -> Vec<Candidate> {
 }
 
 fn need(class: Class, replicas: u32) -> Need {
-    Need { replicas, per_cluster_min: 0, class, fresh: false }
+    Need { replicas, per_cluster_min: 0, class, all_or_nothing: false, fresh: false }
 }
 
 fn run(candidates: &[Candidate], constraints: [Constraint; 2], class: Class, replicas: u32) -> Selection {
@@ -199,22 +199,54 @@ fn lower_tiers_fill_first() {
 }
 
 #[test]
-fn crossing_keys_are_searched_greedily() {
-    // Provider and region cross: (provider, region, cluster).
-    let place = |i: u32, provider: u32, region: u32, room: u64| Candidate {
-        groups: vec![Some(provider), Some(region), Some(i)],
-        ..regions(&[(0, room)])[0].clone()
-    };
-    let fleet = [place(0, 0, 0, 9), place(1, 0, 1, 8), place(2, 1, 0, 3), place(3, 1, 1, 2)];
+fn all_or_nothing_moves_nothing_when_short_of_room() {
+    let all = |replicas| Need { all_or_nothing: true, ..need(Class::Fewest, replicas) };
+    let new = select(&regions(&[(0, 5), (0, 3), (1, 1)]), &[ANY, ANY], &all(10));
+    assert_eq!((new.chosen, new.failure), (vec![], Some(Failure::TooLittleRoom { room: 9 })));
+    // 17 would fit without the holder, 20 nowhere.
+    let fleet = holding(regions(&[(0, 3), (1, 9), (1, 8)]), &[3, 0, 0]);
+    assert_eq!(select(&fleet, &[ANY, at_most(2)], &all(17)).chosen, [1, 2]);
+    let short = select(&fleet, &[ANY, at_most(2)], &all(20));
+    assert_eq!((short.chosen, short.failure), (vec![0], Some(Failure::TooLittleRoom { room: 17 })));
+}
+
+/// Clusters by (provider, region, room), for the keys provider, region and cluster.
+fn crossing(rows: &[(u32, u32, u64)]) -> Vec<Candidate> {
+    let mut fleet = regions(&rows.iter().map(|&(_, region, room)| (region, room)).collect::<Vec<_>>());
+    for (candidate, row) in fleet.iter_mut().zip(rows) {
+        candidate.groups.insert(0, Some(row.0));
+    }
+    fleet
+}
+
+#[test]
+fn crossing_keys_are_exact_in_a_small_fleet() {
+    let fleet = crossing(&[(0, 0, 9), (0, 1, 8), (1, 0, 3), (1, 1, 2)]);
     let run = |constraints: [Constraint; 3], class, replicas| select(&fleet, &constraints, &need(class, replicas));
     let both = run([at_least(2), at_least(2), at_most(2)], Class::Widest, 4);
     assert_eq!((both.chosen, both.witnesses, both.failure), (vec![0, 3], vec![0, 3], None));
-    let room = run([at_least(2), at_least(2), at_most(2)], Class::Widest, 11);
-    assert_eq!(room.chosen.len(), 2);
-    let never = run([at_most(1), Constraint { min: 2, max: Some(1) }, ANY], Class::Widest, 4);
-    assert_eq!(never.failure, Some(Failure::SpreadNotFound));
-    let fewest = run([at_most(1), at_least(2), ANY], Class::Fewest, 4);
-    assert_eq!((fewest.chosen, fewest.failure), (vec![0, 1], None));
+    assert_eq!(run([at_most(1), at_least(2), ANY], Class::Fewest, 4).chosen, [0, 1]);
+    assert_eq!(run([at_most(1), at_most(1), ANY], Class::Widest, 4).chosen, [0]);
+    let never = run([at_most(1), at_most(1), at_least(2)], Class::Widest, 4);
+    assert_eq!(never.failure, Some(Failure::NoFeasibleSet));
+}
+
+#[test]
+fn crossing_keys_are_searched_greedily_in_a_large_one() {
+    let rows: Vec<(u32, u32, u64)> = (0..40).map(|i| (i / 10, i % 10, u64::from(1 + i * 7 % 11))).collect();
+    let fleet = crossing(&rows);
+    let run = |constraints: [Constraint; 3], class, replicas| select(&fleet, &constraints, &need(class, replicas));
+    let groups = |set: &[usize], key: usize| {
+        set.iter().filter_map(|&i| fleet[i].groups[key]).collect::<std::collections::BTreeSet<u32>>().len()
+    };
+    let spread = run([at_least(3), at_least(8), at_most(9)], Class::Widest, 30);
+    assert_eq!((spread.failure, spread.chosen.len()), (None, 9));
+    assert!(groups(&spread.chosen, 0) >= 3 && groups(&spread.chosen, 1) >= 8);
+    assert!(groups(&spread.witnesses, 0) >= 3 && groups(&spread.witnesses, 1) >= 8);
+    let bounded = run([at_most(2), at_most(2), ANY], Class::Widest, 30);
+    assert_eq!((bounded.failure, bounded.chosen.len()), (None, 4));
+    let never = run([at_most(1), at_most(1), at_least(2)], Class::Widest, 4);
+    assert_eq!(never.failure, Some(Failure::SpreadNotFound), "not found, never impossible");
 }
 
 #[test]

@@ -143,6 +143,7 @@ fn what_readers_take_differently_is_refused() {
         ("- \"\\/\"\n", "\\/", Kind::JsonEscape),
         ("a: \u{2028}x\n", "\u{2028}", Kind::OldLineBreak('\u{2028}')),
         ("a: \u{7}x\n", "\u{7}", Kind::ControlCharacter('\u{7}')),
+        ("\u{feff}\u{feff}a: 1\n", "\u{feff}", Kind::ByteOrderMark),
         ("a: 1\n\u{feff}b: 2\n", "\u{feff}", Kind::ByteOrderMark),
     ] {
         let found = mistakes(text);
