@@ -9,7 +9,6 @@ use super::plan::{MoveReport, move_reports};
 use super::verdicts::{grouped, remedy, verdicts_line};
 use crate::Compiled;
 use crate::api::{Capacity, Strategy};
-use crate::base::name::nearest;
 use crate::base::{AppId, ClusterId, FileId, SmolStr, Span};
 use crate::diag::Place;
 use crate::diff::{Shortfall, placed, verdict_text};
@@ -125,44 +124,10 @@ pub struct ClusterWhy {
     pub verdict: Option<VerdictReport>,
 }
 
-/// Explains an app, and one cluster of it if asked. `app` is `team/app`.
-///
-/// # Errors
-/// When there is no such app or cluster, with the nearest name.
-pub fn why(compiled: &Compiled, app: &str, cluster: Option<&str>, read: &ReadFile<'_>) -> Result<WhyReport, String> {
-    let id = find_app(compiled, app)?;
-    let cluster = cluster.map(|name| find_cluster(compiled, name)).transpose()?;
-    Ok(Explain { compiled, id, app: compiled.fleet.app(id) }.report(cluster, read))
-}
-
-fn find_app(compiled: &Compiled, name: &str) -> Result<AppId, String> {
-    let fleet = &compiled.fleet;
-    if let Some((team, app)) = name.split_once('/') {
-        if let Some(id) = fleet.app_id(team, app) {
-            return Ok(id);
-        }
-    } else {
-        // the team may be left out where one app alone has that name
-        let mut named = fleet.app_ids().filter(|id| fleet.app(*id).name == name);
-        if let (Some(id), None) = (named.next(), named.next()) {
-            return Ok(id);
-        }
-    }
-    let names: Vec<String> = fleet.app_ids().map(|id| fleet.app_name(id)).collect();
-    Err(format!("there is no app {name:?}; {}", hint(name, &names, "apps are named team/app")))
-}
-
-fn find_cluster(compiled: &Compiled, name: &str) -> Result<ClusterId, String> {
-    let names: Vec<String> = compiled.fleet.clusters.iter().map(|c| c.name.to_string()).collect();
-    let missing = || format!("there is no cluster {name:?}; {}", hint(name, &names, "clusters/ holds none like it"));
-    compiled.fleet.cluster_id(name).ok_or_else(missing)
-}
-
-fn hint(wanted: &str, names: &[String], otherwise: &str) -> String {
-    match nearest(wanted, names.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean {near}?"),
-        None => otherwise.to_owned(),
-    }
+/// Explains an app, and one cluster of it if asked.
+#[must_use]
+pub fn why(compiled: &Compiled, app: AppId, cluster: Option<ClusterId>, read: &ReadFile<'_>) -> WhyReport {
+    Explain { compiled, id: app, app: compiled.fleet.app(app) }.report(cluster, read)
 }
 
 struct Explain<'c> {

@@ -7,9 +7,9 @@ use super::table::table;
 use super::why::{ClusterWhy, WhyReport, WrittenAt};
 
 impl WhyReport {
-    /// The text of the report: the cluster that was asked about first.
+    /// The text of the report: the cluster that was asked about first. `wide` names all clusters of each reason.
     #[must_use]
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self, wide: bool) -> String {
         let mut text = format!("{}  {}\n", self.app, self.written);
         if let Some(cluster) = &self.cluster {
             cluster_text(&mut text, cluster, &self.app);
@@ -55,7 +55,8 @@ impl WhyReport {
         }
         let _ = write!(text, "\n{}\n", self.summary);
         for verdict in &self.verdicts {
-            let _ = writeln!(text, "  {} ({})", verdict.reason, short_list(&verdict.clusters));
+            let names = if wide { verdict.clusters.join(", ") } else { short_list(&verdict.clusters) };
+            let _ = writeln!(text, "  {} ({names})", verdict.reason);
             let _ = writeln!(text, "    to change that: {}", verdict.remedy);
         }
         text
