@@ -38,6 +38,7 @@ pub(super) struct Composer<'s, 'l> {
 }
 
 impl<'s, 'l> Composer<'s, 'l> {
+    /// Before the first event.
     pub(super) fn new(source: Source<'s>, limits: &'l Limits, expansion: &'l mut Expansion) -> Self {
         let mut options = granit_parser::options! {
             disallow_directives: true,
@@ -125,6 +126,7 @@ impl<'s, 'l> Composer<'s, 'l> {
         }
     }
 
+    /// The next event that is no remark on another, and its place in the file.
     pub(super) fn next(&mut self) -> Result<(Event<'s>, Span), Stop> {
         loop {
             let (event, span) = match self.parser.next_event() {
@@ -172,6 +174,11 @@ impl<'s, 'l> Composer<'s, 'l> {
     pub(super) fn stop<T>(&mut self, span: Span, kind: YamlErrorKind) -> Result<T, Stop> {
         self.errors.push(YamlError::new(span, kind));
         Err(Stop)
+    }
+
+    /// Mistakes noted so far.
+    pub(super) fn mistakes(&self) -> usize {
+        self.errors.len()
     }
 
     /// Notes a mistake; too many end the document.

@@ -137,7 +137,15 @@ impl<'s> Composer<'s, '_> {
                 }
                 (key, span)
             }
-            Event::Alias(id) => (self.alias(id, span, depth)?.1.unwrap_or(Err(YamlErrorKind::KeyNotScalar)), span),
+            Event::UnresolvedAlias(name) => (Err(YamlErrorKind::UnknownAnchor(name.into_owned())), span),
+            Event::Alias(id) => {
+                let known = self.mistakes();
+                match self.alias(id, span, depth)?.1 {
+                    Some(key) => (key, span),
+                    None if self.mistakes() > known => return Ok(None),
+                    None => (Err(YamlErrorKind::KeyNotScalar), span),
+                }
+            }
             event => {
                 let node = self.node(event, span, depth + 1)?;
                 let kind = if template { YamlErrorKind::Template } else { YamlErrorKind::KeyNotScalar };
@@ -195,6 +203,11 @@ impl<'s> Composer<'s, '_> {
             }
             Err(YamlErrorKind::RecursiveAnchor(_)) => {
                 self.error(span, YamlErrorKind::RecursiveAnchor(name.to_owned()))?;
+                Ok((Node { span, value: Yaml::Null }, None))
+            }
+            // The anchor is on a merge key, which is no value.
+            Err(YamlErrorKind::UnknownAnchor(_)) => {
+                self.error(span, YamlErrorKind::UnknownAnchor(name.to_owned()))?;
                 Ok((Node { span, value: Yaml::Null }, None))
             }
             Err(kind) => self.stop(span, kind),

@@ -102,6 +102,9 @@ fn anchors_and_merges() {
     for (text, place, kind) in [
         ("a: *x\n", "*x", Kind::UnknownAnchor("x".to_owned())),
         ("a: &x 1\n---\nb: *x\n", "*x", Kind::UnknownAnchor("x".to_owned())),
+        ("*x : 1\n", "*x", Kind::UnknownAnchor("x".to_owned())),
+        ("&x <<: {a: 1}\nb: *x\n", "*x", Kind::UnknownAnchor("x".to_owned())),
+        ("a: &x {*x : 1}\n", "*x", Kind::RecursiveAnchor("x".to_owned())),
         ("a: &x [*x]\n", "*x", Kind::RecursiveAnchor("x".to_owned())),
         ("a: {<<: 5}\n", "5", Kind::Merge),
         ("a: {<<: }\n", "<<", Kind::Merge),
