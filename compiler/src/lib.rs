@@ -23,6 +23,7 @@ pub mod overrides;
 pub mod parse;
 pub mod placements;
 pub mod plan;
+mod recheck;
 pub mod render;
 pub mod report;
 pub mod room;
@@ -48,6 +49,7 @@ use schedule::{Scenario, Target};
 use source::{FilesError, Overlay, ReadError, SourceFile};
 use variants::Variants;
 
+pub use recheck::{Difference, StaleMemo, difference};
 pub use session::Session;
 
 /// Everything a compile found out.
