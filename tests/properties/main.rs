@@ -7,6 +7,8 @@
 
 mod determinism;
 mod division;
+mod feasible;
+mod fixed_point;
 mod session;
 mod small_fleet;
 mod spread;

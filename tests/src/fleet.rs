@@ -21,8 +21,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::placements::{PlacedApp, file_path, placements_text};
 use fleetwright_compiler::source::{MemoryFiles, PathError};
-use fleetwright_compiler::yaml;
+use fleetwright_compiler::{Compiled, schedule, yaml};
 use serde_json::{Value, json};
 
 /// The files of a fleet, growing by calls. A later call with the same path replaces the file.
@@ -155,6 +157,21 @@ impl FleetBuilder {
     pub fn placements(self, team: &str, apps: Value) -> Self {
         let record = json!({ "apiVersion": "fleetwright.io/v1alpha1", "kind": "Placements", "apps": apps });
         self.file(&format!("placements/{team}.yaml"), text_of(&record))
+    }
+
+    /// With the target of a compile as its record, in place of any record it has.
+    #[must_use]
+    pub fn placed(mut self, compiled: &Compiled) -> Self {
+        self.texts.retain(|path, _| !path.starts_with("placements/"));
+        let placed = schedule::placed(&compiled.fleet, &compiled.target);
+        let mut teams: BTreeMap<&SmolStr, Vec<(&SmolStr, &PlacedApp)>> = BTreeMap::new();
+        for ((team, app), placed) in &placed {
+            teams.entry(team).or_default().push((app, placed));
+        }
+        for (team, apps) in teams {
+            self.texts.insert(file_path(team), placements_text(apps));
+        }
+        self
     }
 
     /// The texts by path.
