@@ -74,7 +74,7 @@ fn one_change_on_many_clusters_is_said_once() {
 
     // contents that differ by cluster, and the same change in them
     let by_region =
-        "{namespace: shop, overrides: [{target: {kind: Deployment}, env: {REGION: {value: \"${cluster.region}\"}}}]}";
+        "{namespace: shop, overrides: [{target: {kind: Deployment}, env: {REGION: \"${cluster.region}\"}}]}";
     let base = base.app("web", by_region);
     let diff = between(&base, &base.clone().edit(WEB, "web:1", "web:2"));
     assert_eq!(objects(&diff), [format!("changed Deployment shop/web: eu-a,eu-b,us-a: {image}")]);
