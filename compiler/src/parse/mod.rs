@@ -17,9 +17,9 @@ use crate::base::{SmolStr, Span};
 use crate::diag::{Finding, codes};
 use crate::placements::{RecordDoc, StateForm};
 use crate::source::FileClass;
-use crate::yaml::{self, Limits, YamlError, YamlErrorKind};
+use crate::yaml::{self, Limits, WarningKind, YamlError, YamlErrorKind, YamlWarning};
 
-pub use facts::Facts;
+pub use facts::{Defined, Facts};
 pub use template::{Template, canonical};
 
 /// What a file holds.
@@ -143,10 +143,8 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
     ir.broken = !errors.is_empty();
     ir.findings.extend(errors.iter().map(reading_finding));
     for document in &documents {
-        ir.findings.extend(document.warnings.iter().map(|warning| {
-            // a value may be a secret: masked, the place shows it to those who can read the file
-            Finding::new(codes::reading::AMBIGUOUS_SCALAR, warning.span, warning.masked()).help(warning.hint())
-        }));
+        let secret = document.root.as_ref().and_then(|r| r.get("kind")).and_then(yaml::Node::as_str) == Some("Secret");
+        ir.findings.extend(document.warnings.iter().map(|warning| reading_warning(warning, secret)));
         let Ok(doc) = u16::try_from(document.index) else {
             ir.broken = true;
             ir.findings.push(
@@ -230,6 +228,22 @@ fn reading_finding(error: &YamlError) -> Finding {
     let mut finding = Finding::new(code, error.span, error.to_string()).help(error.hint());
     if let YamlErrorKind::DuplicateKey { first, .. } = &error.kind {
         finding.related.push((*first, "first written here".to_owned()));
+    }
+    finding
+}
+
+/// A value may be a secret, so no message holds it; the hint of a number would.
+fn reading_warning(warning: &YamlWarning, secret: bool) -> Finding {
+    let code = match &warning.kind {
+        WarningKind::Ambiguous { .. } => codes::reading::AMBIGUOUS_SCALAR,
+        WarningKind::MergeOverrides { .. } => codes::reading::MERGE_OVERRIDES,
+        WarningKind::IgnoredTag { .. } => codes::reading::IGNORED_TAG,
+    };
+    let mut finding = Finding::new(code, warning.span, warning.masked());
+    finding.help =
+        Some(if secret { "quote it, or write it so that every reader agrees".to_owned() } else { warning.hint() });
+    if let WarningKind::MergeOverrides { written, .. } = &warning.kind {
+        finding.related.push((*written, "this one loses".to_owned()));
     }
     finding
 }

@@ -178,8 +178,8 @@ fn object_span(origin: &Origin, documents: &[Document<'_>]) -> Span {
     let document = documents.iter().find(|document| document.index == u32::from(origin.doc));
     match document.and_then(|document| document.root.as_ref()) {
         Some(root) => {
-            let place = root.locate(&origin.path.to_string());
-            let is_scalar = place.is_some_and(|p| !matches!(p.node.value, Yaml::Map(_) | Yaml::Seq(_)));
+            let node = root.at(&origin.path);
+            let is_scalar = node.is_some_and(|node| !matches!(node.value, Yaml::Map(_) | Yaml::Seq(_)));
             if is_scalar { root.span_of(&origin.path) } else { root.key_span_of(&origin.path) }
         }
         None => document.map_or_else(Span::default, |document| Span::new(document.span.start, document.span.start)),
