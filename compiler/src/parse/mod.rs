@@ -168,7 +168,14 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
                     manifest::read(node, doc, &mut ir);
                 }
             }
-            FileClass::Placements | FileClass::State => crate::placements::read(node, form.state, doc, &mut ir),
+            FileClass::Placements | FileClass::State => match crate::placements::read(node, form.state) {
+                Ok(Some(record)) => ir.docs.push(DocIr { doc, item: None, body: DocBody::Record(record) }),
+                Ok(None) => {}
+                Err(finding) => {
+                    ir.broken = true;
+                    ir.findings.push(finding);
+                }
+            },
             FileClass::Vendor | FileClass::Approval => {
                 ir.findings.push(
                     Finding::new(

@@ -12,7 +12,7 @@ use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
 use crate::base::{FileId, Path, SmolStr, Span, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::{ClusterSet, Object, OverrideRule, RuleLayer, Target};
+use crate::model::{AppSelector, ClusterSet, Object, OverrideRule, RuleLayer, Target};
 use crate::overrides::{Containers, ImageRule, ListEdit, Operation, json_patch};
 
 /// An override policy, ready to be matched.
@@ -20,7 +20,7 @@ pub(super) struct Policy<'a> {
     file: FileId,
     team: Option<TeamId>,
     name: &'a Spanned<SmolStr>,
-    apps: selector::Apps,
+    apps: AppSelector,
     apps_span: Span,
     precedence: i32,
     layer: RuleLayer,

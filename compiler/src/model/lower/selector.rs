@@ -1,12 +1,12 @@
 //! Cluster and app selectors.
 
 use super::Lowering;
-use crate::api::{AppSelector, ClusterSelector};
+use crate::api::{self, ClusterSelector};
 use crate::base::labels::{LabelRequirement, LabelSelector, Labels};
 use crate::base::name::nearest;
 use crate::base::{ClusterId, FileId, SmolStr, Span, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::{Cluster, ClusterSet, Selector};
+use crate::model::{AppSelector, Cluster, ClusterSet, Selector};
 use crate::source::FileClass;
 use std::collections::BTreeMap;
 
@@ -122,27 +122,9 @@ pub(super) fn labels(
     LabelSelector { match_expressions: match_expressions.iter().map(|e| e.value.clone()).collect(), ..selector }
 }
 
-/// How specific an app selector is: ties of precedence go to the more specific one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Specificity {
-    /// `{}`, or teams alone.
-    All,
-    /// By labels.
-    Label,
-    /// By name.
-    Name,
-}
-
-/// A resolved app selector.
-pub(super) struct Apps {
-    labels: LabelSelector,
-    names: Option<Vec<SmolStr>>,
-    teams: Option<Vec<SmolStr>>,
-}
-
 /// Resolves an app selector.
-pub(super) fn apps(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<AppSelector>) -> Apps {
-    let AppSelector { match_labels, match_expressions, names, teams } = &written.value;
+pub(super) fn apps(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<api::AppSelector>) -> AppSelector {
+    let api::AppSelector { match_labels, match_expressions, names, teams } = &written.value;
     if names.as_ref().is_some_and(Vec::is_empty) {
         cx.report(
             Diagnostic::new(codes::fields::EMPTY_NAMES, Place::Span(file, written.span), "`names: []` selects no app")
@@ -165,23 +147,9 @@ pub(super) fn apps(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<AppSel
     let plain = |list: &Option<Vec<Spanned<SmolStr>>>| {
         list.as_ref().map(|l| l.iter().map(|s| s.value.clone()).collect::<Vec<_>>())
     };
-    Apps {
+    AppSelector {
         labels: labels(cx, file, match_labels, match_expressions, written.span),
         names: plain(names),
         teams: plain(teams),
-    }
-}
-
-impl Apps {
-    /// Whether an app is selected, and how specifically.
-    pub(super) fn matches(&self, team: &str, app: &str, labels: &Labels) -> Option<Specificity> {
-        if self.teams.as_ref().is_some_and(|teams| !teams.iter().any(|t| t == team)) || !self.labels.matches(labels) {
-            return None;
-        }
-        if let Some(names) = &self.names {
-            let named = |n: &SmolStr| n == app || n.split_once('/').is_some_and(|(t, a)| t == team && a == app);
-            return names.iter().any(named).then_some(Specificity::Name);
-        }
-        Some(if self.labels.is_everything() { Specificity::All } else { Specificity::Label })
     }
 }
