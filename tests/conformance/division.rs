@@ -158,15 +158,16 @@ impl Karmada {
             })
             .collect();
         let capacity = if looks_at_room { Capacity::Require } else { Capacity::Ignore };
-        let outcome =
-            divide(&Division { strategy, capacity, start, replicas: self.replicas, candidates: &candidates });
+        let outcome = divide(&Division { strategy, capacity, start, replicas: self.replicas, candidates: &candidates });
         if outcome.refused {
             return Ok(json!({ "unschedulable": true }));
         }
         let names = self.candidates.iter().map(|cluster| &cluster.name);
         let assignment: BTreeMap<&String, u32> = names.zip(outcome.seats).collect();
         let nothing = strategy != Strategy::Duplicated && outcome.unplaced > 0;
-        Ok(if nothing { json!({ "assignment": assignment, "unplaced": outcome.unplaced }) } else {
+        Ok(if nothing {
+            json!({ "assignment": assignment, "unplaced": outcome.unplaced })
+        } else {
             json!({ "assignment": assignment })
         })
     }

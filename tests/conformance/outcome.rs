@@ -14,7 +14,10 @@ enum Verdict {
     Passed,
     Failed(String),
     Deviates(&'static str),
-    Unmapped { op: String, why: String },
+    Unmapped {
+        op: String,
+        why: String,
+    },
     /// No `op`: a problem in words, which unit tests answer.
     InWords,
 }

