@@ -81,10 +81,11 @@ mod tests {
         let app = |selector: &AppSelector| {
             selector.matches("shop", "checkout", &Labels::from([("tier".into(), "web".into())]))
         };
-        let all = AppSelector { labels: LabelSelector::default(), names: None, teams: None };
+        let everything = LabelSelector { match_labels: Labels::new(), match_expressions: Vec::new() };
+        let all = AppSelector { labels: everything.clone(), names: None, teams: None };
         let labels = |value: &str| LabelSelector {
             match_labels: Labels::from([("tier".into(), value.into())]),
-            ..LabelSelector::default()
+            ..everything.clone()
         };
         let named = |name: &str| AppSelector { names: Some(vec![name.into()]), ..all.clone() };
         assert_eq!(app(&all), Some(Specificity::All));

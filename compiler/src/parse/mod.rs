@@ -17,7 +17,7 @@ use crate::base::{SmolStr, Span};
 use crate::diag::{Finding, codes};
 use crate::placements::{RecordDoc, StateForm};
 use crate::source::FileClass;
-use crate::yaml::{self, Limits, YamlError, YamlErrorKind};
+use crate::yaml::{self, Limits, WarningKind, YamlError, YamlErrorKind, YamlWarning};
 
 pub use facts::Facts;
 pub use template::{Template, canonical};
@@ -143,15 +143,8 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
     ir.broken = !errors.is_empty();
     ir.findings.extend(errors.iter().map(reading_finding));
     for document in &documents {
-        // masked, the place still shows it to those who can read the file
-        let masked = document.root.as_ref().is_none_or(may_hold_secrets);
-        ir.findings.extend(document.warnings.iter().map(|warning| {
-            let (message, help) = match masked {
-                true => (warning.masked(), warning.masked_hint()),
-                false => (warning.message(text), warning.hint()),
-            };
-            Finding::new(codes::reading::AMBIGUOUS_SCALAR, warning.span, message).help(help)
-        }));
+        let secret = document.root.as_ref().is_none_or(may_hold_secrets);
+        ir.findings.extend(document.warnings.iter().map(|warning| reading_warning(warning, text, secret)));
         let Ok(doc) = u16::try_from(document.index) else {
             ir.broken = true;
             ir.findings.push(
@@ -244,6 +237,25 @@ fn reading_finding(error: &YamlError) -> Finding {
     let mut finding = Finding::new(code, error.span, error.to_string()).help(error.hint());
     if let YamlErrorKind::DuplicateKey { first, .. } = &error.kind {
         finding.related.push((*first, "first written here".to_owned()));
+    }
+    finding
+}
+
+/// A value may be a secret, so no message holds it; the hint of a number would.
+/// Of what may be a secret no value is shown; the place shows it to those who can read the file.
+fn reading_warning(warning: &YamlWarning, text: &str, secret: bool) -> Finding {
+    let code = match &warning.kind {
+        WarningKind::Ambiguous { .. } => codes::reading::AMBIGUOUS_SCALAR,
+        WarningKind::MergeOverrides { .. } => codes::reading::MERGE_OVERRIDES,
+        WarningKind::IgnoredTag { .. } => codes::reading::IGNORED_TAG,
+    };
+    let (message, help) = match secret {
+        true => (warning.masked(), warning.masked_hint()),
+        false => (warning.message(text), warning.hint()),
+    };
+    let mut finding = Finding::new(code, warning.span, message).help(help);
+    if let WarningKind::MergeOverrides { written, .. } = &warning.kind {
+        finding.related.push((*written, "this one loses".to_owned()));
     }
     finding
 }

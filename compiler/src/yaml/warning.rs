@@ -93,7 +93,7 @@ impl YamlWarning {
     pub fn masked_hint(&self) -> String {
         match &self.kind {
             WarningKind::Ambiguous { is_key: false, .. } => {
-                "quote it if text is meant, else write it so that all readers agree".to_owned()
+                "quote it, or write it so that every reader agrees".to_owned()
             }
             _ => self.hint(),
         }

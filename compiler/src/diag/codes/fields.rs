@@ -6,7 +6,8 @@ family! {
     UNKNOWN_FIELD = 1020 Error "unknown field";
     /// A value has another type than the field takes: a string where a number is expected, a map where a list is.
     WRONG_TYPE = 1021 Error "wrong type";
-    /// A field that must be stated is missing.
+    /// A field that must be stated is missing. The message names it; `fleetwright explain app.spec.placement` and its like say
+    /// what each field is for.
     MISSING_FIELD = 1022 Error "missing field";
     /// A value has the right type but is not one the field takes: out of range, not of the required form, or not one of
     /// the words that are listed.

@@ -44,7 +44,7 @@ fn places_are_those_of_the_file() {
         ("/b/1/w/v/0", None, "1"),
         ("/c", Some("c"), "t"),
     ] {
-        let place = root.locate(pointer).unwrap();
+        let (_, place) = root.nearest(&crate::base::Path::parse(pointer).unwrap());
         assert_eq!(place.key.map(|key| &text[key.span.range()]), key, "{pointer}");
         assert_eq!(&text[place.node.span.range()], value, "{pointer}");
     }

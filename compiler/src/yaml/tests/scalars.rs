@@ -271,5 +271,5 @@ fn remarks_can_be_made_without_the_value() {
     );
     assert_eq!(warning.hint(), "write `83` if the number is meant, quote it if text is meant");
     assert_eq!(warning.masked(), "this is an integer for Kubernetes and another integer for YAML 1.2");
-    assert_eq!(warning.masked_hint(), "quote it if text is meant, else write it so that all readers agree");
+    assert_eq!(warning.masked_hint(), "quote it, or write it so that every reader agrees");
 }
