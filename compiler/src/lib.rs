@@ -29,7 +29,6 @@ pub mod room;
 pub mod schedule;
 mod session;
 pub mod source;
-mod thin;
 pub mod variants;
 pub mod yaml;
 
@@ -124,14 +123,14 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
     }
-    let target = thin::schedule(&fleet, &variants, &record, scenario);
-    let violations = thin::check(&fleet, &variants, &record, scenario, &target);
+    let target = schedule::schedule(&fleet, &variants, &record, scenario);
+    let violations = schedule::check::check(&fleet, &variants, &record, scenario, &target);
     if !violations.is_empty() {
         return Err(CompileError::Bug(violations));
     }
-    diagnostics.extend(thin::deficits(&fleet, &target));
+    diagnostics.extend(report::deficits(&fleet, &target));
     diagnostics.sort();
-    let plan = thin::plan(&fleet, &variants, &record, &target);
+    let plan = plan::plan(&fleet, &variants, &record, &target);
     let rendered = render::render(&fleet, &variants, &plan);
     Ok(Compiled { files, fleet, record, variants, target, plan, rendered, diagnostics })
 }

@@ -18,7 +18,7 @@ family! {
     /// `apiVersion` or `kind` is missing, or is none that fleetwright knows. Files outside `teams/` hold only kinds of
     /// `fleetwright.io/v1alpha1` (and PriorityClass of `scheduling.k8s.io/v1` in `policies/`).
     UNKNOWN_KIND = 1025 Error "unknown apiVersion or kind";
-    /// A name is not of the form that Kubernetes takes for this kind.
+    /// A name is not of the form that Kubernetes takes for this kind. The message says which characters are allowed.
     INVALID_NAME = 1026 Error "invalid name";
     /// A label key or value, or a label expression, is not of the form that Kubernetes takes.
     INVALID_LABEL = 1027 Error "invalid label or label expression";

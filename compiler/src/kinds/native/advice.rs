@@ -1,7 +1,8 @@
 //! An `apiVersion` that no longer exists, and what to write instead.
 
-use super::{NativeKind, Scope, nearest, table::TABLE};
+use super::{NativeKind, Scope, table::TABLE};
 use crate::base::SmolStr;
+use crate::base::name::nearest;
 
 /// What is wrong with a group, version and kind that the API server does not know, although it knows the group.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -1,0 +1,1 @@
+//! Whole fleets side by side.

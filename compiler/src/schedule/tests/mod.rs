@@ -1,0 +1,2 @@
+mod division;
+mod properties;
