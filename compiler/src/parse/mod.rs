@@ -143,8 +143,8 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
     ir.broken = !errors.is_empty();
     ir.findings.extend(errors.iter().map(reading_finding));
     for document in &documents {
-        let secret = document.root.as_ref().and_then(|r| r.get("kind")).and_then(yaml::Node::as_str) == Some("Secret");
-        ir.findings.extend(document.warnings.iter().map(|warning| reading_warning(warning, secret)));
+        let secret = document.root.as_ref().is_none_or(may_hold_secrets);
+        ir.findings.extend(document.warnings.iter().map(|warning| reading_warning(warning, text, secret)));
         let Ok(doc) = u16::try_from(document.index) else {
             ir.broken = true;
             ir.findings.push(
@@ -187,6 +187,15 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
         }
     }
     ir
+}
+
+/// Whether a document is a Secret, a list with one, or encrypted: its values are shown in no message.
+fn may_hold_secrets(node: &yaml::Node<'_>) -> bool {
+    let secret = |node: &yaml::Node<'_>| {
+        node.get("kind").and_then(yaml::Node::as_str) == Some("Secret") || node.get("sops").is_some()
+    };
+    let items = node.get("items").map(|items| &items.value);
+    secret(node) || matches!(items, Some(yaml::Yaml::Seq(items)) if items.iter().any(secret))
 }
 
 fn reading_finding(error: &YamlError) -> Finding {
@@ -233,15 +242,18 @@ fn reading_finding(error: &YamlError) -> Finding {
 }
 
 /// A value may be a secret, so no message holds it; the hint of a number would.
-fn reading_warning(warning: &YamlWarning, secret: bool) -> Finding {
+/// Of what may be a secret no value is shown; the place shows it to those who can read the file.
+fn reading_warning(warning: &YamlWarning, text: &str, secret: bool) -> Finding {
     let code = match &warning.kind {
         WarningKind::Ambiguous { .. } => codes::reading::AMBIGUOUS_SCALAR,
         WarningKind::MergeOverrides { .. } => codes::reading::MERGE_OVERRIDES,
         WarningKind::IgnoredTag { .. } => codes::reading::IGNORED_TAG,
     };
-    let mut finding = Finding::new(code, warning.span, warning.masked());
-    finding.help =
-        Some(if secret { "quote it, or write it so that every reader agrees".to_owned() } else { warning.hint() });
+    let (message, help) = match secret {
+        true => (warning.masked(), warning.masked_hint()),
+        false => (warning.message(text), warning.hint()),
+    };
+    let mut finding = Finding::new(code, warning.span, message).help(help);
     if let WarningKind::MergeOverrides { written, .. } = &warning.kind {
         finding.related.push((*written, "this one loses".to_owned()));
     }
@@ -252,4 +264,29 @@ fn reading_warning(warning: &YamlWarning, secret: bool) -> Finding {
 /// one line and not hundreds.
 fn first_line(span: Span) -> Span {
     Span::new(span.start, span.start.saturating_add(1).min(span.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ambiguous_scalars_of_secrets_are_not_shown() {
+        let form = FileForm::of(FileClass::TeamFolder, "teams/t/a/x.yaml");
+        let object = |kind: &str, rest: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: a}}\n{rest}");
+        for (text, shown) in [
+            (object("ConfigMap", "x: 0123\n"), true),
+            (object("Secret", "x: 0123\n"), false),
+            (object("ConfigMap", "x: 0123\nsops: {}\n"), false),
+            ("kind: List\nitems: [{kind: ConfigMap, x: 0123}]\n".to_owned(), true),
+            ("kind: List\nitems: [{kind: ConfigMap}, {kind: Secret, x: 0123}]\n".to_owned(), false),
+            // broken further on: what it is cannot be known
+            (object("ConfigMap", "x: 0123\nx: 1\n"), false),
+        ] {
+            let ir = parse(text.as_bytes(), form, &Limits::default());
+            let found = ir.findings.iter().find(|f| f.code == codes::reading::AMBIGUOUS_SCALAR).unwrap();
+            let said = format!("{} {}", found.message, found.help.clone().unwrap());
+            assert_eq!((said.contains("`0123`"), said.contains("83")), (shown, shown), "{text}{said}");
+        }
+    }
 }

@@ -231,8 +231,8 @@ impl<'d> AppLowering<'_, '_, 'd> {
         let mut key = manifest.key.clone();
         let place = Place::Span(file, manifest.facts.namespace_span);
         // a custom kind without its definition in the repository is taken for namespaced, as nearly all are
-        let namespaced = match native::lookup(&key.group, &key.version, &key.kind) {
-            Some(kind) => kind.is_namespaced(),
+        let namespaced = match native::scope(&key.group, &key.version, &key.kind) {
+            Some(scope) => scope == native::Scope::Namespaced,
             None => self.scopes.get(&(key.group.clone(), key.kind.clone())).copied().unwrap_or(true),
         };
         match (namespaced, &key.namespace, namespace) {
