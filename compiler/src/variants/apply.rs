@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::issues::{Found, ImageUse, Issue};
 use super::{AppVariants, Variant, WorkloadVariant, pods};
-use crate::base::{ClusterId, SmolStr};
-use crate::diag::{Code, Diagnostic, Diagnostics, Place, codes};
+use crate::base::{ClusterId, SmolStr, Span};
+use crate::diag::{Place, codes};
 use crate::kinds::native::{self, FieldProblem};
-use crate::model::{App, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
+use crate::model::{App, ClusterSet, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
 use crate::overrides::{self, OpError, OpWarning, Operation, Subject, Variables, substitute};
 use crate::parse::Template;
 
@@ -17,19 +18,20 @@ use crate::parse::Template;
 /// variables these use.
 type VariantKey = (Vec<usize>, Vec<Option<SmolStr>>);
 
-/// Builds the variants of an app, and reports what its overrides get wrong.
-pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> AppVariants {
-    let substituted = app.objects.iter().any(|o| o.facts.substitute);
+/// Builds the variants of an app, and finds what its overrides get wrong.
+pub(super) fn app(fleet: &Fleet, app: &App) -> (AppVariants, Found) {
     let mut by_key: BTreeMap<VariantKey, u16> = BTreeMap::new();
     let mut built = AppVariants::default();
-    let base = Base::new(fleet, app);
-    let plain = Build { fleet, app, base: &base, rules: &[], vars: Variables::new(), cluster: None };
-    if !substituted && app.overrides.is_empty() {
-        built.variants.push(plain.variant(diagnostics));
-        return built;
+    let mut sheets: Vec<(Sheet, ClusterSet)> = Vec::new();
+    let candidates = &app.placement.candidates;
+    if app.overrides.is_empty() && !app.objects.iter().any(|o| o.facts.substitute) {
+        let mut sheet = Sheet::default();
+        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new() }.variant(&mut sheet));
+        sheets.push((sheet, candidates.clone()));
+        return (built, found(sheets));
     }
     built.of_cluster = vec![0; fleet.clusters.len()];
-    for cluster in app.placement.candidates.iter() {
+    for cluster in candidates.iter() {
         let rules: Vec<usize> =
             (0..app.overrides.len()).filter(|i| app.overrides[*i].clusters.contains(cluster)).collect();
         let vars = variables(fleet, cluster);
@@ -39,8 +41,9 @@ pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> Ap
             Some(index) => *index,
             None => {
                 let rules: Vec<&Arc<OverrideRule>> = key.0.iter().map(|i| &app.overrides[*i]).collect();
-                let build = Build { fleet, app, base: &base, rules: &rules, vars, cluster: Some(cluster) };
-                built.variants.push(build.variant(diagnostics));
+                let mut sheet = Sheet::default();
+                built.variants.push(Build { fleet, app, rules: &rules, vars }.variant(&mut sheet));
+                sheets.push((sheet, ClusterSet::empty()));
                 // no more variants than clusters, which are u16
                 let index = u16::try_from(built.variants.len() - 1).unwrap_or(u16::MAX);
                 by_key.insert(key, index);
@@ -48,12 +51,32 @@ pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> Ap
             }
         };
         built.of_cluster[cluster.index()] = index;
+        sheets[usize::from(index)].1.insert(cluster);
     }
     if built.variants.is_empty() {
         // no candidate: nothing is rendered, and the pods are still read once for messages
-        built.variants.push(plain.variant(diagnostics));
+        let mut sheet = Sheet::default();
+        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new() }.variant(&mut sheet));
+        sheets.push((sheet, ClusterSet::empty()));
     }
-    built
+    (built, found(sheets))
+}
+
+/// What was found in one variant.
+#[derive(Default)]
+pub(super) struct Sheet {
+    pub(super) issues: Vec<Issue>,
+    images: Vec<ImageUse>,
+}
+
+/// Each issue with the clusters of its variant.
+fn found(sheets: Vec<(Sheet, ClusterSet)>) -> Found {
+    let mut found = Found::default();
+    for (sheet, clusters) in sheets {
+        found.issues.extend(sheet.issues.into_iter().map(|issue| (issue, clusters.clone())));
+        found.images.extend(sheet.images);
+    }
+    found
 }
 
 /// The variables of a cluster.
@@ -87,57 +110,30 @@ fn used_variables(app: &App, rules: &[usize]) -> BTreeSet<SmolStr> {
     used
 }
 
-/// The objects of an app without overrides: variants share those that none of their rules touches.
-struct Base {
-    objects: Vec<Arc<Template>>,
-}
-
-impl Base {
-    fn new(fleet: &Fleet, app: &App) -> Self {
-        let identified = |object: &Object| {
-            let mut value = object.template.value();
-            identify(fleet, app, object, &mut value);
-            Template::of(&value)
-        };
-        Self { objects: app.objects.iter().map(identified).collect() }
-    }
-}
-
 struct Build<'a> {
     fleet: &'a Fleet,
     app: &'a App,
-    base: &'a Base,
     rules: &'a [&'a Arc<OverrideRule>],
     vars: Variables,
-    /// A cluster of this variant, for messages.
-    cluster: Option<ClusterId>,
 }
 
 impl Build<'_> {
-    fn variant(&self, diagnostics: &mut Diagnostics) -> Variant {
+    fn variant(&self, sheet: &mut Sheet) -> Variant {
         let mut objects = Vec::with_capacity(self.app.objects.len());
         let mut replicas: BTreeMap<usize, u32> = BTreeMap::new();
-        let mut unmatched: Option<BTreeSet<SmolStr>> = None;
+        // an App's own images are wrong as well where no object runs pods at all
+        for rule in self.rules.iter().filter(|r| r.layer == RuleLayer::Images) {
+            sheet.images.extend(image_uses(rule, |_| false));
+        }
         for (index, object) in self.app.objects.iter().enumerate() {
-            if !object.facts.substitute && !self.rules.iter().any(|r| r.target.matches(object)) {
-                objects.push(Arc::clone(&self.base.objects[index]));
-                continue;
-            }
-            let (value, images) = self.object(object, None, diagnostics);
-            if let Some(images) = images {
-                unmatched = Some(match unmatched {
-                    None => images,
-                    Some(before) => before.intersection(&images).cloned().collect(),
-                });
-            }
+            let value = self.object(index, None, sheet);
             if let Some(kind) = object.facts.workload
-                && let Some(written) = self.overridden_replicas(object, kind, &value)
+                && let Some(written) = self.overridden_replicas(index, kind, &value)
             {
                 replicas.insert(index, written);
             }
             objects.push(Template::of(&value));
         }
-        self.report_unmatched_images(unmatched.unwrap_or_default(), diagnostics);
         let workloads = self
             .app
             .workloads
@@ -146,7 +142,7 @@ impl Build<'_> {
                 let object = &self.app.objects[workload.object];
                 let value = objects[workload.object].value();
                 WorkloadVariant {
-                    pod: pods::read(workload.kind, object, &value, self.cluster_text().as_deref(), diagnostics),
+                    pod: pods::read(workload.kind, object, workload.object, &value, &mut sheet.issues),
                     replicas: replicas.get(&workload.object).copied(),
                 }
             })
@@ -155,13 +151,9 @@ impl Build<'_> {
     }
 
     /// The object after all rules that match it, with namespace and our labels. `replicas` stands in for the manifest's
-    /// count. Also the images of rules that met no image, where the object met an image rule.
-    fn object(
-        &self,
-        object: &Object,
-        replicas: Option<u32>,
-        diagnostics: &mut Diagnostics,
-    ) -> (Value, Option<BTreeSet<SmolStr>>) {
+    /// count.
+    fn object(&self, index: usize, replicas: Option<u32>, sheet: &mut Sheet) -> Value {
+        let object = &self.app.objects[index];
         let mut value = object.template.value();
         if let (Some(count), Some(kind)) = (replicas, object.facts.workload) {
             kind.set_counts(&mut value, count, None);
@@ -172,55 +164,66 @@ impl Build<'_> {
                 Ok(filled) => value = filled,
                 Err(error) => {
                     let place = Place::Span(object.file, object.facts.name_span);
-                    let message = format!("{}: {error}{}", object.key, self.in_cluster());
-                    diagnostics.push(Diagnostic::new(codes::overrides::UNKNOWN_VARIABLE, place, message));
+                    sheet.issues.extend(Issue::of_error(self.fleet, place, &error, index));
                 }
             }
         }
         let rules: Vec<_> = self.rules.iter().filter(|r| r.target.matches(object)).collect();
-        let mut unmatched = None;
         if !rules.is_empty() {
             let subject = kind.map_or_else(|| Subject::custom(Vec::new()), Subject::native);
             let known = kind.map(|k| native::check_fields(k, &value)).unwrap_or_default();
             for rule in rules {
                 for (operation, span) in &rule.operations {
-                    if !fits(operation, rule, &subject) {
-                        continue;
-                    }
-                    let place = Place::Span(rule.file, *span);
-                    let mut after = value.clone();
-                    let result = overrides::apply(operation, &mut after, &subject, &self.vars);
-                    let result = result.and_then(|report| self.check_after(&after, kind, &known).map(|()| report));
-                    match result {
-                        Ok(report) => {
-                            value = after;
-                            if matches!(operation, Operation::Images { .. }) && rule.layer == RuleLayer::Images {
-                                unmatched = Some(report.unmatched_images.into_iter().collect());
-                            }
-                            for warning in report.warnings {
-                                let code = match &warning {
-                                    OpWarning::NamedListReplaced { .. } => codes::overrides::LIST_REPLACED,
-                                    OpWarning::DeletesNothing { .. }
-                                    | OpWarning::KeptMembers { .. }
-                                    | OpWarning::SameName { .. } => codes::overrides::PATCH_REMARK,
-                                };
-                                let message = format!("{}: {warning}", object.key);
-                                diagnostics.push(Diagnostic::new(code, place.clone(), message));
-                            }
-                        }
-                        Err(error) => {
-                            let message = format!("{}: {error}{}", object.key, self.in_cluster());
-                            diagnostics.push(Diagnostic::new(code_of(&error), place, message).related(
-                                Place::Span(object.file, object.facts.name_span),
-                                "the object it is applied to",
-                            ));
-                        }
+                    if fits(operation, rule, &subject) {
+                        self.operation(operation, (rule, *span), index, (kind, &subject, &known), &mut value, sheet);
                     }
                 }
             }
         }
-        identify(self.fleet, self.app, object, &mut value);
-        (value, unmatched)
+        self.identify(object, &mut value);
+        value
+    }
+
+    /// Runs one operation; the value stays as it was where it cannot be run.
+    fn operation(
+        &self,
+        operation: &Operation,
+        (rule, span): (&OverrideRule, Span),
+        index: usize,
+        (kind, subject, known): (Option<&'static native::NativeKind>, &Subject, &[FieldProblem]),
+        value: &mut Value,
+        sheet: &mut Sheet,
+    ) {
+        let place = Place::Span(rule.file, span);
+        let mut after = value.clone();
+        let result = overrides::apply(operation, &mut after, subject, &self.vars);
+        let result = result.and_then(|report| self.check_after(&after, kind, known).map(|()| report));
+        let report = match result {
+            Ok(report) => report,
+            Err(error) => {
+                sheet.issues.extend(Issue::of_error(self.fleet, place, &error, index));
+                return;
+            }
+        };
+        *value = after;
+        if matches!(operation, Operation::Images { .. }) {
+            sheet.images.extend(image_uses(rule, |name| !report.unmatched_images.contains(name)));
+        }
+        for warning in report.warnings {
+            let code = match &warning {
+                OpWarning::NamedListReplaced { .. } => codes::overrides::LIST_REPLACED,
+                OpWarning::DeletesNothing { .. } | OpWarning::KeptMembers { .. } | OpWarning::SameName { .. } => {
+                    codes::overrides::PATCH_REMARK
+                }
+            };
+            sheet.issues.push(Issue {
+                code,
+                place: place.clone(),
+                text: warning.to_string(),
+                help: None,
+                object: index,
+            });
+        }
     }
 
     fn check_after(
@@ -232,61 +235,51 @@ impl Build<'_> {
         kind.map_or(Ok(()), |kind| overrides::check_after(value, kind, known))
     }
 
+    /// Namespace, and our two labels on top-level metadata only: never on selectors or pod templates, so that adopting a
+    /// running workload does not restart its pods.
+    fn identify(&self, object: &Object, value: &mut Value) {
+        let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+        match &object.key.namespace {
+            Some(namespace) => {
+                metadata.insert("namespace".to_owned(), namespace.as_str().into());
+            }
+            None => {
+                metadata.remove("namespace");
+            }
+        }
+        let labels = metadata.entry("labels").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        if labels.is_null() {
+            *labels = Value::Object(serde_json::Map::new());
+        }
+        if let Some(labels) = labels.as_object_mut() {
+            labels.insert("fleetwright.io/app".to_owned(), self.app.name.as_str().into());
+            labels.insert("fleetwright.io/team".to_owned(), self.fleet.team(self.app.team).name.as_str().into());
+        }
+    }
+
     /// The count that an override wrote: one that does not follow the manifest's own when that is another.
-    fn overridden_replicas(&self, object: &Object, kind: WorkloadKind, value: &Value) -> Option<u32> {
+    fn overridden_replicas(&self, index: usize, kind: WorkloadKind, value: &Value) -> Option<u32> {
+        let object = &self.app.objects[index];
         kind.replicas_field()?;
-        let writes = |rule: &OverrideRule| rule.operations.iter().any(|(operation, _)| may_write_counts(operation));
-        if !self.rules.iter().any(|r| r.target.matches(object) && writes(r)) {
+        if !self.rules.iter().any(|r| r.layer != RuleLayer::Images && r.target.matches(object)) {
             return None;
         }
         let counts = |value: &Value| kind.counts(value).ok().map(|c| c.replicas.unwrap_or(1));
         let own = object.facts.counts.replicas.unwrap_or(1);
         let other = if own == 0 { 1 } else { own - 1 };
-        let (with_other, _) = self.object(object, Some(other), &mut Diagnostics::default());
+        let with_other = self.object(index, Some(other), &mut Sheet::default());
         let (first, second) = (counts(value)?, counts(&with_other)?);
         (first == second).then_some(first)
     }
-
-    fn report_unmatched_images(&self, unmatched: BTreeSet<SmolStr>, diagnostics: &mut Diagnostics) {
-        let Some(rule) = self.rules.iter().find(|r| r.layer == RuleLayer::Images) else { return };
-        for name in unmatched {
-            diagnostics.push(Diagnostic::new(
-                codes::overrides::IMAGE_MATCHES_NOTHING,
-                Place::Span(rule.file, rule.span),
-                format!("`images`: no container of the app has image `{name}`"),
-            ));
-        }
-    }
-
-    fn cluster_text(&self) -> Option<String> {
-        self.cluster.map(|id| self.fleet.cluster(id).name.to_string())
-    }
-
-    fn in_cluster(&self) -> String {
-        self.cluster_text().map(|name| format!(" (in cluster `{name}`)")).unwrap_or_default()
-    }
 }
 
-/// Namespace, and our two labels on top-level metadata only: never on selectors or pod templates, so that adopting a
-/// running workload does not restart its pods.
-fn identify(fleet: &Fleet, app: &App, object: &Object, value: &mut Value) {
-    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    match &object.key.namespace {
-        Some(namespace) => {
-            metadata.insert("namespace".to_owned(), namespace.as_str().into());
-        }
-        None => {
-            metadata.remove("namespace");
-        }
-    }
-    let labels = metadata.entry("labels").or_insert_with(|| Value::Object(serde_json::Map::new()));
-    if labels.is_null() {
-        *labels = Value::Object(serde_json::Map::new());
-    }
-    if let Some(labels) = labels.as_object_mut() {
-        labels.insert("fleetwright.io/app".to_owned(), app.name.as_str().into());
-        labels.insert("fleetwright.io/team".to_owned(), fleet.team(app.team).name.as_str().into());
-    }
+fn image_uses(rule: &OverrideRule, matched: impl Fn(&SmolStr) -> bool) -> impl Iterator<Item = ImageUse> {
+    rule.images.iter().map(move |image| ImageUse {
+        file: rule.file,
+        span: image.span,
+        name: image.value.clone(),
+        matched: matched(&image.value),
+    })
 }
 
 /// Whether an operation has anything to do with an object. Images, and environment variables of every container, are for
@@ -304,28 +297,5 @@ fn fits(operation: &Operation, rule: &OverrideRule, subject: &Subject) -> bool {
         | Operation::JsonPatch(_)
         | Operation::Labels(_)
         | Operation::Annotations(_) => true,
-    }
-}
-
-/// Whether an operation can reach `spec`.
-fn may_write_counts(operation: &Operation) -> bool {
-    match operation {
-        Operation::Patch(_) | Operation::Set { .. } | Operation::Remove(_) | Operation::JsonPatch(_) => true,
-        Operation::Images { .. }
-        | Operation::Env { .. }
-        | Operation::Args { .. }
-        | Operation::Command { .. }
-        | Operation::Labels(_)
-        | Operation::Annotations(_) => false,
-    }
-}
-
-fn code_of(error: &OpError) -> Code {
-    match error {
-        OpError::NoSuchPath(_) => codes::overrides::NO_SUCH_PATH,
-        OpError::Identity { .. } => codes::overrides::IDENTITY_CHANGED,
-        OpError::Shape { .. } => codes::overrides::OVERRIDE_TYPE,
-        OpError::Template { .. } => codes::overrides::UNKNOWN_VARIABLE,
-        _ => codes::overrides::OVERRIDE_FAILED,
     }
 }

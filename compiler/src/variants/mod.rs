@@ -6,6 +6,7 @@
 //! and nowhere else.
 
 mod apply;
+mod issues;
 mod pods;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::diag::Diagnostics;
 use crate::kinds::pod::PodFacts;
 use crate::model::Fleet;
 use crate::parse::Template;
+use issues::{Found, Gathered};
 
 /// The variants of every app, by app id.
 #[derive(Clone, Debug, Default)]
@@ -66,22 +68,16 @@ impl AppVariants {
     }
 }
 
-/// Applies overrides and reads pods, app by app in parallel; mistakes are reported in the order of apps.
+/// Applies overrides and reads pods, app by app in parallel; every mistake is reported once, whatever it hits.
 #[must_use]
 pub fn variants(fleet: &Fleet, diagnostics: &mut Diagnostics) -> Variants {
-    let built: Vec<(AppVariants, Diagnostics)> = fleet
-        .apps
-        .par_iter()
-        .map(|app| {
-            let mut found = Diagnostics::default();
-            let variants = apply::app(fleet, app, &mut found);
-            (variants, found)
-        })
-        .collect();
+    let built: Vec<(AppVariants, Found)> = fleet.apps.par_iter().map(|app| apply::app(fleet, app)).collect();
     let mut variants = Variants { apps: Vec::with_capacity(built.len()) };
-    for (app, found) in built {
+    let mut gathered = Gathered::default();
+    for (id, (app, found)) in fleet.app_ids().zip(built) {
         variants.apps.push(app);
-        diagnostics.extend(found.into_iter());
+        gathered.add(fleet, id, found);
     }
+    gathered.report(fleet, diagnostics);
     variants
 }
