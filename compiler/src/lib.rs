@@ -23,6 +23,7 @@ pub mod overrides;
 pub mod parse;
 pub mod placements;
 pub mod plan;
+mod recheck;
 pub mod render;
 pub mod report;
 pub mod room;
@@ -44,9 +45,10 @@ use placements::Record;
 use plan::Plan;
 use render::RenderedFleet;
 use schedule::{Scenario, Target};
-use source::{FilesError, Overlay, ReadError, SourceFile};
+use source::{FilesError, Overlay, ReadError, RecordSource, SourceFile};
 use variants::Variants;
 
+pub use recheck::{Difference, StaleMemo, difference};
 pub use session::Session;
 
 /// Everything a compile found out.
@@ -107,7 +109,12 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
         let place = Place::Path(path.as_str().to_owned());
         Diagnostic::new(codes::layout::IGNORED_FILE, place, "this file is not read: only .yaml, .yml and .json are")
     }));
-    diagnostics.extend(listing.record_among_intents.iter().map(|path| {
+    // Told to take no record at all, nobody takes the one beside the intents for the one that counts.
+    let misplaced = match overlay.record {
+        RecordSource::Tree(_) => listing.record_among_intents.as_slice(),
+        RecordSource::None | RecordSource::Same => &[],
+    };
+    diagnostics.extend(misplaced.iter().map(|path| {
         Diagnostic::new(
             codes::layout::RECORD_IN_INTENTS,
             Place::Path(path.as_str().to_owned()),
