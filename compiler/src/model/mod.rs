@@ -5,6 +5,7 @@
 //! A new kind of the API is lowered in a file of its own below `lower`; a new rule over the whole fleet is a check of its
 //! own below `check`.
 
+mod app_selector;
 pub mod check;
 mod cluster_set;
 pub mod lower;
@@ -17,10 +18,11 @@ use std::sync::Arc;
 use crate::api::{Capacity, Lifecycle, Plaintext, Strategy};
 use crate::base::labels::Labels;
 use crate::base::taint::{Taint, Toleration};
-use crate::base::{AppId, ClusterId, Digest, FileId, Resources, SmolStr, Span, TeamId};
+use crate::base::{AppId, ClusterId, Digest, FileId, Resources, SmolStr, Span, Spanned, TeamId};
 use crate::parse::{Facts, ObjKey, Template};
 
 pub use crate::kinds::replicas::WorkloadKind;
+pub use app_selector::{AppSelector, Rank, Specificity};
 pub use cluster_set::ClusterSet;
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
@@ -228,6 +230,8 @@ pub struct App {
     pub file: FileId,
     /// Where its name is written.
     pub name_span: Span,
+    /// Set on its objects of namespaced kinds that name none.
+    pub namespace: Option<Spanned<SmolStr>>,
     /// Its labels.
     pub labels: Labels,
     /// Its priority: higher is placed first.

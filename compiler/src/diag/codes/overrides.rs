@@ -1,11 +1,13 @@
 //! FW1160–FW1179: overrides.
 
 family! {
-    /// The target of an override matches no object of the app.
+    /// The target of an override matches no object of the app, so the override would silently do nothing. Compare kind, name
+    /// and labels with the manifests.
     TARGET_MATCHES_NOTHING = 1160 Error "override target matches nothing";
     /// An override uses a variable that is not there, in at least one cluster it is for.
     UNKNOWN_VARIABLE = 1161 Error "unknown variable";
-    /// An override names a path that the object does not have.
+    /// An override names a path that the object does not have. `set` needs the parent of what it sets, `remove` the field
+    /// itself; paths are JSON pointers (`/spec/replicas`, `/metadata/annotations/a~1b`).
     NO_SUCH_PATH = 1162 Error "no such path";
     /// An override would change the kind, name or namespace of an object. Its identity cannot change.
     IDENTITY_CHANGED = 1163 Error "override changes the identity of an object";
@@ -16,9 +18,9 @@ family! {
     /// A patch replaces a list of a custom resource whose items have names: perhaps a merge was meant. Merge keys are known
     /// for Kubernetes' own kinds only.
     LIST_REPLACED = 1166 Warning "list of a custom resource replaced";
-    /// An override without any operation does nothing.
+    /// An override without any operation does nothing. Add an operation, or remove the entry.
     EMPTY_OVERRIDE = 1167 Error "override without an operation";
-    /// An entry in `images` matches no image of the app.
+    /// An entry in `images` matches no image of the app. `name` is the image as manifests write it, without tag or digest.
     IMAGE_MATCHES_NOTHING = 1168 Warning "image rule matches nothing";
     /// A label or annotation that fleetwright sets, or the identity of an object, is none of an override's business.
     RESERVED_METADATA = 1169 Error "override of reserved metadata";

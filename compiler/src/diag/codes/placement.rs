@@ -25,7 +25,7 @@ family! {
     STATEFULSET_DIVIDED = 1139 Error "StatefulSet that cannot be divided";
     /// The capacity of a cluster is not stated, so room in it counts as unknown: as much as is asked for.
     UNKNOWN_CAPACITY = 1140 Warning "capacity of a cluster unknown";
-    /// Two spread constraints on the same key.
+    /// Two spread constraints on the same topology key. Only one can count: merge them into one with `min` and `max`.
     DUPLICATE_SPREAD = 1141 Error "two constraints on one topology key";
     /// A cluster that gets no replica although a weight names it: the share rounds to zero.
     ROUNDED_TO_ZERO = 1142 Warning "share that rounds to zero";

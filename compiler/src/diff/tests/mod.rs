@@ -1,0 +1,5 @@
+//! Tables of facts about diffs.
+
+mod fields;
+mod fleets;
+mod secrets;
