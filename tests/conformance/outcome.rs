@@ -90,7 +90,7 @@ impl Tally {
         for (id, why) in &self.failed {
             writeln!(out, "FAILED {id}: {why}")?;
         }
-        if !self.passed.is_empty() {
+        if std::env::args().any(|argument| argument == "--show-passed") {
             writeln!(out, "passed ({}):", self.passed.len())?;
             write_ids(&self.passed, out)?;
         }
