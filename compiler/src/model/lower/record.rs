@@ -31,7 +31,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
             match part {
                 RecordDoc::Placements(placements) => {
                     for app in &placements.apps {
-                        placed(cx, id, &stem, app, apps, &mut record, &mut gone);
+                        placed(cx, id, &stem, app, &known, &mut record, &mut gone);
                     }
                 }
                 RecordDoc::Capacity(capacity) => {
