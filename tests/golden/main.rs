@@ -1,6 +1,11 @@
-//! What the compiler makes of whole repositories, against answers that others gave.
+//! What the compiler makes of whole repositories, against answers that others gave, and what it says about them: every
+//! diagnostic at its exact place, and what it makes of hostile input. A new diagnostic gets a file in
+//! `fixtures/diagnostics/`; its form is in [`fixture`].
 
 mod deployed;
+mod diagnostics;
 mod emission;
+mod examples;
+mod fixture;
 mod manifests;
 mod real;

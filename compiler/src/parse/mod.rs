@@ -1,7 +1,8 @@
 //! One file to its intermediate form, which owns everything and knows nothing of other files.
 //!
 //! Invariants: the result depends on the bytes and the class of the file alone, so it can be kept under its content id;
-//! spanned nodes die here; a document with a mistake yields findings and no body, never a half body.
+//! spanned nodes die here; an intent that does not decode, or a manifest without an identity, yields findings and no body,
+//! never a half body.
 //! The next kind of file gets a function here and a variant of [`DocBody`].
 
 mod facts;
@@ -31,6 +32,8 @@ pub struct FileIr {
     pub findings: Vec<Finding>,
     /// Whether some of it could not be read: then nothing is concluded from what is missing.
     pub broken: bool,
+    /// Whether what could not be read may have been an intent.
+    pub lost_intent: bool,
 }
 
 /// One document, or one item of a `List`.
@@ -134,21 +137,23 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
     let text = match yaml::decode_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
-            ir.broken = true;
+            (ir.broken, ir.lost_intent) = (true, true);
             ir.findings.push(reading_finding(&error));
             return ir;
         }
     };
     let (documents, errors) = yaml::compose(text, limits);
     ir.broken = !errors.is_empty();
+    ir.lost_intent = ir.broken;
     ir.findings.extend(errors.iter().map(reading_finding));
     for document in &documents {
         let secret = document.root.as_ref().is_none_or(may_hold_secrets);
         ir.findings.extend(document.warnings.iter().map(|warning| reading_warning(warning, text, secret)));
         let Ok(doc) = u16::try_from(document.index) else {
-            ir.broken = true;
+            (ir.broken, ir.lost_intent) = (true, true);
+            let start = Span::new(document.span.start, document.span.start);
             ir.findings.push(
-                Finding::new(codes::reading::YAML_LIMIT, document.span, "more than 65,535 documents in one file")
+                Finding::new(codes::reading::YAML_LIMIT, start, "more than 65,535 documents in one file")
                     .help("split the file"),
             );
             break;
@@ -178,7 +183,7 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
                 ir.findings.push(
                     Finding::new(
                         codes::fields::NOT_YET,
-                        document.span,
+                        node.head(),
                         "this folder is not read yet: vendored sources and approvals are not supported",
                     )
                     .help("remove the file"),
@@ -241,7 +246,6 @@ fn reading_finding(error: &YamlError) -> Finding {
     finding
 }
 
-/// A value may be a secret, so no message holds it; the hint of a number would.
 /// Of what may be a secret no value is shown; the place shows it to those who can read the file.
 fn reading_warning(warning: &YamlWarning, text: &str, secret: bool) -> Finding {
     let code = match &warning.kind {
@@ -258,12 +262,6 @@ fn reading_warning(warning: &YamlWarning, text: &str, secret: bool) -> Finding {
         finding.related.push((*written, "this one loses".to_owned()));
     }
     finding
-}
-
-/// The whole of a document, for findings that are about it as a whole: its first line only, so that a terminal shows
-/// one line and not hundreds.
-fn first_line(span: Span) -> Span {
-    Span::new(span.start, span.start.saturating_add(1).min(span.end))
 }
 
 #[cfg(test)]

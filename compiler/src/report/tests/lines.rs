@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::api::Lifecycle;
 use crate::base::{ClusterId, FileId, Path, Span};
 use crate::diag::{Diagnostic, Diagnostics, Origin, Place, codes};
-use crate::diff::fixture::Files;
+use crate::diff::tests::fixture::Files;
 use crate::model::{ClusterSet, Fleet, Mismatch};
 use crate::report::{capacity, deficits, located, verdicts_line};
 use crate::schedule::{AppTarget, Deficit, Target, Verdict};
@@ -104,7 +104,7 @@ fn deficits_are_warnings_at_the_name_of_the_app() {
 
 #[test]
 fn capacity_is_asked_for_where_room_decides() {
-    let pool = "nodePools: [{name: a, nodes: 1, allocatable: {cpu: \"4\"}}]";
+    let pool = "nodePools: [{name: a, nodes: 1, allocatable: {cpu: \"4\", memory: 8Gi}}]";
     let files =
         Files::shop().cluster("eu-a", &format!("{{region: eu, overcommit: {{cpu: \"2\", memory: \"1\"}}, {pool}}}"));
     let warnings = |spec: &str| -> Vec<String> {
