@@ -5,6 +5,7 @@
 mod deployed;
 mod diagnostics;
 mod emission;
+mod examples;
 mod fixture;
 mod manifests;
 mod real;
