@@ -12,9 +12,10 @@ use crate::{plan, streams};
 
 /// Show what a change does to the clusters: replicas that move, objects that come, go or change
 ///
-/// Without BASE: from what runs (the live branch as it is) to what would run if the intents here were merged into it.
-/// With BASE alone: from BASE to the intents here. BASE and HEAD are revisions of the Git repository or folders; a name
-/// that is both is the revision, and `./name` the folder.
+/// Without BASE: from what runs (the live branch as it is) to what would run with the intents here in place of those it
+/// holds. A branch that lacks changes which are live already would take them back: merge first. With BASE alone: from
+/// BASE to the intents here. BASE and HEAD are revisions of the Git repository or folders; a name that is both is the
+/// revision, and `./name` the folder.
 ///
 /// Each side is compiled with its own intents and with the record that `--record` describes. A HEAD for which nothing
 /// says what runs starts from what BASE decides, so that only what the change itself moves is shown.

@@ -1,7 +1,7 @@
 //! Opens the trees that a command reads, and compiles them: the only place that decides what an `Overlay` is made of.
 //!
 //! Intents: the folder with `fleet.yaml`, or a revision (`--rev`). The record (`placements/`, `state/`):
-//! 1. `--record REV|DIR|none`, when given;
+//! 1. `--record REV|DIR|none`, when given (the intents' own revision or folder is "beside the intents");
 //! 2. beside the intents, for a folder outside Git;
 //! 3. beside the intents, for a revision that holds `placements/` or `state/`, and for the folder that is checked out at
 //!    the live branch's commit: clusters follow such a commit as a whole;
@@ -79,6 +79,15 @@ impl Tree {
             Self::Folder(files) => files,
             Self::Git(files) => files,
             Self::Memory(files) => files,
+        }
+    }
+
+    /// Whether both were opened at one place.
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Folder(a), Self::Folder(b)) => a.root_dir() == b.root_dir(),
+            (Self::Git(a), Self::Git(b)) => a.commit_id().is_some() && a.commit_id() == b.commit_id(),
+            (Self::Folder(_) | Self::Git(_) | Self::Memory(_), _) => false,
         }
     }
 
@@ -187,7 +196,7 @@ fn named(place: &Place, name: &str) -> Result<Named, Failure> {
 fn open_revision(context: &Context, place: Place, revision: &str) -> Result<Opened, Failure> {
     let intents = Tree::Git(place.revision(revision)?);
     let record = match context.record() {
-        Some(name) => stated_record(&place, name)?,
+        Some(name) => stated_record(&place, name, &intents)?,
         None if intents.has_record()? => Record::Same,
         None => live_record(&place, &intents)?,
     };
@@ -200,7 +209,7 @@ fn open_folder(context: &Context, place: Place) -> Result<Opened, Failure> {
     let name = folder.display().to_string();
     let intents = Tree::Folder(FolderFiles::open(folder)?);
     let record = match context.record() {
-        Some(name) => stated_record(&place, name)?,
+        Some(name) => stated_record(&place, name, &intents)?,
         None => match live_record(&place, &intents)? {
             Record::Tree(Tree::Git(live), _) if is_checked_out(&place, &live) => Record::Same,
             record => record,
@@ -209,7 +218,7 @@ fn open_folder(context: &Context, place: Place) -> Result<Opened, Failure> {
     Ok(Opened { name, intents, record, place, revision: None })
 }
 
-fn stated_record(place: &Place, name: &str) -> Result<Record, Failure> {
+fn stated_record(place: &Place, name: &str, intents: &Tree) -> Result<Record, Failure> {
     if name == NO_RECORD {
         return Ok(Record::None);
     }
@@ -217,7 +226,7 @@ fn stated_record(place: &Place, name: &str) -> Result<Record, Failure> {
         Named::Revision => Tree::Git(place.revision(name)?),
         Named::Folder => Tree::Folder(FolderFiles::open(Path::new(name))?),
     };
-    Ok(Record::Tree(tree, name.to_owned()))
+    Ok(if tree.is(intents) { Record::Same } else { Record::Tree(tree, name.to_owned()) })
 }
 
 fn live_record(place: &Place, intents: &Tree) -> Result<Record, Failure> {

@@ -18,6 +18,7 @@ pub mod diag;
 pub mod diff;
 pub mod divide;
 pub mod kinds;
+mod locate;
 pub mod model;
 pub mod overrides;
 pub mod parse;
@@ -45,7 +46,7 @@ use placements::Record;
 use plan::Plan;
 use render::RenderedFleet;
 use schedule::{Scenario, Target};
-use source::{FilesError, Overlay, ReadError, SourceFile};
+use source::{FilesError, Overlay, ReadError, RecordSource, SourceFile};
 use variants::Variants;
 
 pub use recheck::{Difference, StaleMemo, difference};
@@ -109,7 +110,12 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
         let place = Place::Path(path.as_str().to_owned());
         Diagnostic::new(codes::layout::IGNORED_FILE, place, "this file is not read: only .yaml, .yml and .json are")
     }));
-    diagnostics.extend(listing.record_among_intents.iter().map(|path| {
+    // Told to take no record at all, nobody takes the one beside the intents for the one that counts.
+    let misplaced = match overlay.record {
+        RecordSource::Tree(_) => listing.record_among_intents.as_slice(),
+        RecordSource::None | RecordSource::Same => &[],
+    };
+    diagnostics.extend(misplaced.iter().map(|path| {
         Diagnostic::new(
             codes::layout::RECORD_IN_INTENTS,
             Place::Path(path.as_str().to_owned()),
@@ -121,6 +127,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     let inputs = read_all(session, overlay, &files, &source_limits, &mut diagnostics)?;
     let (fleet, record) = model::lower::lower(&inputs, &mut diagnostics);
     let variants = variants::variants(&fleet, &mut diagnostics);
+    locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
     diagnostics.sort();
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
@@ -130,10 +137,15 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     if !violations.is_empty() {
         return Err(CompileError::Bug(violations));
     }
-    diagnostics.extend(report::deficits(&fleet, &target));
-    diagnostics.sort();
     let plan = plan::plan(&fleet, &variants, &record, &target);
     let rendered = render::render(&fleet, &variants, &plan);
+    variants.report_late(&fleet, &mut diagnostics);
+    locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
+    diagnostics.extend(report::deficits(&fleet, &target));
+    diagnostics.sort();
+    if diagnostics.has_errors() {
+        return Err(CompileError::Refused(Refusal { files, diagnostics }));
+    }
     Ok(Compiled { files, fleet, record, variants, target, plan, rendered, diagnostics })
 }
 
@@ -165,7 +177,7 @@ fn read_all(
             Ok(ir) => ir,
             Err(ReadError::Refused(finding)) => {
                 diagnostics.push(source_diagnostic(&finding));
-                Arc::new(FileIr { broken: true, ..FileIr::default() })
+                Arc::new(FileIr { broken: true, lost_intent: true, ..FileIr::default() })
             }
             Err(ReadError::Files(error)) => return Err(error),
         };

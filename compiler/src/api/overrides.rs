@@ -38,7 +38,7 @@ pub struct OverrideSpec {
     pub images: Vec<Spanned<OverrideImage>>,
     /// Environment variables of the target container to set, or with `null` to remove.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub env: BTreeMap<SmolStr, Option<EnvValue>>,
+    pub env: BTreeMap<Spanned<SmolStr>, Option<EnvValue>>,
     /// The target container's arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Spanned<Vec<SmolStr>>>,
@@ -47,10 +47,10 @@ pub struct OverrideSpec {
     pub command: Option<Spanned<Vec<SmolStr>>>,
     /// Labels of the object to set, or with `null` to remove; never of selectors or pod templates.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub labels: BTreeMap<SmolStr, Option<SmolStr>>,
+    pub labels: BTreeMap<Spanned<SmolStr>, Option<SmolStr>>,
     /// Annotations of the object to set, or with `null` to remove.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub annotations: BTreeMap<SmolStr, Option<SmolStr>>,
+    pub annotations: BTreeMap<Spanned<SmolStr>, Option<SmolStr>>,
 }
 
 /// The value of an environment variable.

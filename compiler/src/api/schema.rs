@@ -2,6 +2,7 @@
 //! test proves that the two are the same.
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 
 use super::{
@@ -25,7 +26,8 @@ pub fn of_kind(kind: &str) -> Option<Schema> {
 }
 
 fn object<T: JsonSchema>(kind: &str, api_version: &str) -> Schema {
-    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(bounds));
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.insert("title".into(), kind.into());
     if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut()) {
         for (field, value) in [("apiVersion", api_version), ("kind", kind)] {
@@ -35,6 +37,19 @@ fn object<T: JsonSchema>(kind: &str, api_version: &str) -> Schema {
         }
     }
     schema
+}
+
+/// Integers as wide as the type that decodes them: `format` alone is a note, which nobody checks.
+fn bounds(schema: &mut Schema) {
+    let bounds: Option<(i64, i64)> = match schema.get("format").and_then(|f| f.as_str()) {
+        Some("uint32") => Some((0, u32::MAX.into())),
+        Some("int32") => Some((i32::MIN.into(), i32::MAX.into())),
+        _ => None,
+    };
+    if let Some((least, most)) = bounds {
+        schema.insert("minimum".into(), least.into());
+        schema.insert("maximum".into(), most.into());
+    }
 }
 
 /// The text of the file `schemas/<kind>.json`.

@@ -5,10 +5,12 @@
 //! The next code goes into the file of its family below [`codes`].
 
 pub mod codes;
+mod phrase;
 
 use crate::base::{FileId, Path, Span};
 
 pub use codes::{Code, Severity};
+pub(crate) use phrase::{and_more, first_of, listed, some_of};
 
 /// A mistake inside one file. Memoised with what was parsed from that file, so it knows no [`FileId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +38,8 @@ pub enum Place {
     File(FileId),
     /// Some bytes of a file.
     Span(FileId, Span),
-    /// A value inside a manifest. Becomes a span by reading the file again: objects carry no spans.
+    /// A value inside a manifest. Becomes a span by reading the file again, before a compile returns: objects carry no
+    /// spans.
     Object(Origin),
 }
 
@@ -151,6 +154,13 @@ impl Diagnostics {
     /// All of them, in the order of [`Self::sort`] once that was called.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter()
+    }
+
+    /// Every place in them, of related ones too.
+    pub(crate) fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
+        self.0
+            .iter_mut()
+            .flat_map(|d| std::iter::once(&mut d.place).chain(d.related.iter_mut().map(|(place, _)| place)))
     }
 
     /// Sorts by file, offset and code, and drops what is said twice.

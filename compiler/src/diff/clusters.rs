@@ -134,6 +134,24 @@ impl<'c> Facts<'c> {
     }
 }
 
+impl ClusterEdit {
+    /// Whether it can make a cluster take more replicas (`grows`), or else fewer.
+    pub(super) fn explains(&self, grows: bool) -> bool {
+        // a NoSchedule taint vetoes, a PreferNoSchedule does not
+        let vetoes = |taint: &str| !taint.ends_with(":PreferNoSchedule");
+        match self {
+            Self::Added => grows,
+            Self::Removed => !grows,
+            Self::Lifecycle { before, after } => (after < before) == grows,
+            Self::Outage { after, .. } => (*after == OutageState::Ready) == grows,
+            Self::TaintAdded { taint } => !grows && vetoes(taint),
+            Self::TaintRemoved { taint } => grows && vetoes(taint),
+            Self::Labels | Self::Capacity | Self::Apis => true,
+            Self::Values => false,
+        }
+    }
+}
+
 /// The edits by cluster.
 pub(super) fn by_name(diffs: &[ClusterDiff]) -> BTreeMap<&SmolStr, &[ClusterEdit]> {
     diffs.iter().map(|diff| (&diff.cluster, diff.edits.as_slice())).collect()

@@ -10,6 +10,8 @@
 mod absent;
 mod clusters;
 mod fields;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod fleet;
 mod impact;
 mod join;

@@ -176,8 +176,8 @@ fn count(compiled: &Compiled, id: AppId, app: &App, workload: &Workload, planned
     match planned.fill {
         Fill::Share { replicas, completions } => Count { replicas, completions },
         Fill::AsIs => {
-            let variant = compiled.variants.apps.get(id.index()).map(|variants| variants.of(planned.cluster));
-            let template = variant.and_then(|variant| variant.objects.get(planned.object as usize));
+            let templates = compiled.variants.objects(&compiled.fleet, id, planned.cluster);
+            let template = templates.get(planned.object as usize);
             let counts = template.and_then(|template| workload.kind.counts(&template.value()).ok());
             let counts = counts.or_else(|| app.objects.get(workload.object).map(|object| object.facts.counts));
             let counts = counts.unwrap_or_default();

@@ -228,7 +228,8 @@ impl<'c> Whys<'c> {
     /// What concerns one cluster.
     fn cluster_causes(&self, row: &CountChange, after: AppId, workload: usize) -> Vec<Why> {
         let edits = self.clusters.get(&row.cluster).copied().unwrap_or_default();
-        let bears_on_it = |edit: &&ClusterEdit| !matches!(edit, ClusterEdit::Values);
+        let grows = row.after.unwrap_or(0) > row.before.unwrap_or(0);
+        let bears_on_it = |edit: &&ClusterEdit| edit.explains(grows);
         let mut whys: Vec<Why> =
             edits.iter().filter(bears_on_it).map(|edit| Why::Cluster { edit: edit.clone() }).collect();
         let Some(cluster) = self.head.fleet.cluster_id(&row.cluster) else { return whys };

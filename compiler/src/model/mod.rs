@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::api::{Capacity, Lifecycle, Plaintext, Strategy};
 use crate::base::labels::Labels;
 use crate::base::taint::{Taint, Toleration};
-use crate::base::{AppId, ClusterId, Digest, FileId, Resources, SmolStr, Span, TeamId};
+use crate::base::{AppId, ClusterId, Digest, FileId, Resources, SmolStr, Span, Spanned, TeamId};
 use crate::parse::{Facts, ObjKey, Template};
 
 pub use crate::kinds::replicas::WorkloadKind;
@@ -230,6 +230,8 @@ pub struct App {
     pub file: FileId,
     /// Where its name is written.
     pub name_span: Span,
+    /// Set on its objects of namespaced kinds that name none.
+    pub namespace: Option<Spanned<SmolStr>>,
     /// Its labels.
     pub labels: Labels,
     /// Its priority: higher is placed first.

@@ -1,7 +1,7 @@
 //! Override rules, resolved.
 
 use crate::base::labels::Labels;
-use crate::base::{FileId, SmolStr, Span};
+use crate::base::{FileId, SmolStr, Span, Spanned};
 use crate::overrides::Operation;
 
 use super::ClusterSet;
@@ -25,6 +25,8 @@ pub struct OverrideRule {
     pub clusters: ClusterSet,
     /// What it does, in order, each with the place of its value.
     pub operations: Vec<(Operation, Span)>,
+    /// The images it names, with the place of each.
+    pub images: Vec<Spanned<SmolStr>>,
 }
 
 /// The layers of overrides in the order of application: later wins.

@@ -37,7 +37,7 @@ pub use containers::Containers;
 pub use error::{Missing, MissingAt, OpError, OpWarning};
 pub use images::ImageRule;
 pub use list_edit::ListEdit;
-pub use substitute::Variables;
+pub use substitute::{TemplateError, Variables};
 
 /// One change to one object. Every string value in it may hold `${variables}`; keys and names never do.
 #[derive(Clone, PartialEq, Debug)]

@@ -23,8 +23,8 @@ pub struct Facts {
     pub name_span: Span,
     /// Where the kind is written.
     pub kind_span: Span,
-    /// Where the namespace is written, or the name where it is not.
-    pub namespace_span: Span,
+    /// Where the namespace is written; `None` where the manifest states none.
+    pub namespace_span: Option<Span>,
 }
 
 /// A custom kind.

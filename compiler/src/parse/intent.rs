@@ -2,8 +2,9 @@
 
 use serde::de::DeserializeOwned;
 
-use super::{DocBody, DocIr, FileIr, first_line};
+use super::{DocBody, DocIr, FileIr};
 use crate::api::{self, Intent, KINDS, KINDS_NOT_YET, not_yet};
+use crate::base::Span;
 use crate::base::name::nearest;
 use crate::diag::{Code, Finding, codes};
 use crate::source::FileClass;
@@ -17,32 +18,35 @@ pub(super) fn is_intent(node: &Node<'_>) -> bool {
 
 /// Reads an intent: its body, or findings.
 pub(super) fn read(node: &Node<'_>, class: FileClass, doc: u16, ir: &mut FileIr) {
-    let before = ir.findings.len();
     match decode(node, class) {
         Ok(intent) => {
             ir.findings.extend(not_yet::findings(intent.kind(), node));
-            if ir.findings.len() > before {
-                ir.broken = true;
-            }
             ir.docs.push(DocIr { doc, item: None, body: DocBody::Intent(Box::new(intent)) });
         }
         Err(findings) => {
-            ir.broken = true;
+            (ir.broken, ir.lost_intent) = (true, true);
             ir.findings.extend(findings);
         }
     }
 }
 
 fn decode(node: &Node<'_>, class: FileClass) -> Result<Intent, Vec<Finding>> {
-    let missing = |field: &str| {
-        Finding::new(codes::fields::UNKNOWN_KIND, first_line(node.span), format!("this document has no `{field}`"))
-            .help(format!("begin it with `apiVersion: {}` and a `kind`: {}", api::API_VERSION, expected(class)))
+    let header = |field: &str| -> Result<(Span, &str), Vec<Finding>> {
+        let (span, message) = match node.get(field) {
+            None => (node.head(), format!("this document has no `{field}`")),
+            Some(value) => match value.as_str() {
+                Some(text) => return Ok((value.span, text)),
+                None => (value.span, format!("`{field}` must be a string")),
+            },
+        };
+        Err(vec![Finding::new(codes::fields::UNKNOWN_KIND, span, message).help(format!(
+            "begin it with `apiVersion: {}` and a `kind`: {}",
+            api::API_VERSION,
+            expected(class)
+        ))])
     };
-    let Some(version) = node.get("apiVersion") else { return Err(vec![missing("apiVersion")]) };
-    let Some(kind_node) = node.get("kind") else { return Err(vec![missing("kind")]) };
-    let (Some(version_text), Some(kind)) = (version.as_str(), kind_node.as_str()) else {
-        return Err(vec![missing("apiVersion` and `kind` as strings; no `kind")]);
-    };
+    let (version_span, version_text) = header("apiVersion")?;
+    let (kind_span, kind) = header("kind")?;
     if kind == "PriorityClass" && version_text == "scheduling.k8s.io/v1" {
         return typed(node, kind).map(Intent::PriorityClass);
     }
@@ -51,7 +55,7 @@ fn decode(node: &Node<'_>, class: FileClass) -> Result<Intent, Vec<Finding>> {
         return Err(vec![
             Finding::new(
                 codes::fields::UNKNOWN_KIND,
-                version.span,
+                version_span,
                 format!("`{version_text}` is not an API version of this folder; expected `{wanted}`"),
             )
             .help(format!("write `apiVersion: {wanted}`")),
@@ -66,14 +70,14 @@ fn decode(node: &Node<'_>, class: FileClass) -> Result<Intent, Vec<Finding>> {
         "OverridePolicy" => Intent::OverridePolicy(typed(node, kind)?),
         other if KINDS_NOT_YET.contains(&other) => {
             return Err(vec![
-                Finding::new(codes::fields::NOT_YET, kind_node.span, format!("kind `{other}` is not supported yet"))
+                Finding::new(codes::fields::NOT_YET, kind_span, format!("kind `{other}` is not supported yet"))
                     .help("remove the document; refused rather than ignored, so that nobody relies on it"),
             ]);
         }
         other => {
             let mut finding = Finding::new(
                 codes::fields::UNKNOWN_KIND,
-                kind_node.span,
+                kind_span,
                 format!("`{other}` is not a kind of {}; expected {}", api::API_VERSION, expected(class)),
             );
             if let Some(near) = nearest(other, KINDS.iter().copied()) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::facts::Defined;
-use super::{DocBody, DocIr, Facts, FileIr, Manifest, ObjKey, Template, first_line};
+use super::{DocBody, DocIr, Facts, FileIr, Manifest, ObjKey, Template};
 use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
 use crate::base::{Path, SmolStr, Span};
@@ -32,12 +32,20 @@ fn object(node: &Node<'_>, doc: u16, item: Option<u32>, ir: &mut FileIr) {
         ir.broken = true;
         return;
     };
+    if let Some((sops, _)) = node.entry("sops") {
+        ir.broken = true;
+        ir.findings.push(
+            Finding::new(codes::manifests::SOPS, sops.span, "documents encrypted with SOPS are not rendered yet")
+                .help("keep it out of the fleet repository until then"),
+        );
+        return;
+    }
     let value = node.to_json();
     fields(node, &key, &value, ir);
     workload(node, &key, &value, &mut facts, ir);
     facts.defines = defines(&key, &value);
     annotations(node, &mut facts, ir);
-    secret(node, &key, &value, &mut facts, ir);
+    secret(&key, &value, &mut facts);
     for label in ["fleetwright.io/team", "fleetwright.io/app"] {
         if facts.labels.contains_key(label) {
             let path = Path::of_keys(["metadata", "labels", label]);
@@ -60,7 +68,7 @@ fn identity(node: &Node<'_>, ir: &mut FileIr) -> Option<(ObjKey, Facts)> {
     };
     if !matches!(node.value, Yaml::Map(_)) {
         ir.findings.push(not_object(
-            first_line(node.span),
+            node.head(),
             "this document is not an object: expected a map with `apiVersion`, `kind` and `metadata`".to_owned(),
             "write a Kubernetes manifest, or move the file out of the team's folder",
         ));
@@ -88,14 +96,13 @@ fn identity(node: &Node<'_>, ir: &mut FileIr) -> Option<(ObjKey, Facts)> {
     let metadata = node.get("metadata").filter(|m| matches!(m.value, Yaml::Map(_)));
     let name = metadata.and_then(|m| text(m, "name", true));
     let namespace = metadata.and_then(|m| text(m, "namespace", false)).filter(|(ns, _)| !ns.is_empty());
-    for (field, found) in [("apiVersion", api_version.is_some()), ("kind", kind.is_some())] {
-        if !found && node.get(field).is_none() {
-            ir.findings.push(not_object(
-                first_line(node.span),
-                format!("this object has no `{field}`"),
-                "every manifest needs `apiVersion`, `kind` and `metadata.name`",
-            ));
-        }
+    let absent: Vec<&str> = ["apiVersion", "kind"].into_iter().filter(|field| node.get(field).is_none()).collect();
+    if !absent.is_empty() {
+        ir.findings.push(not_object(
+            node.head(),
+            format!("this object has no `{}`", absent.join("` and no `")),
+            "every manifest needs `apiVersion`, `kind` and `metadata.name`",
+        ));
     }
     if let (None, Some(_)) = (&name, &kind) {
         let generate = metadata.and_then(|m| m.get("generateName"));
@@ -109,7 +116,7 @@ fn identity(node: &Node<'_>, ir: &mut FileIr) -> Option<(ObjKey, Facts)> {
                 .help("give the object a `metadata.name`"),
             ),
             None if metadata.is_none_or(|m| m.get("name").is_none()) => ir.findings.push(not_object(
-                kind.as_ref().map_or(first_line(node.span), |(_, span)| *span),
+                kind.as_ref().map_or(node.head(), |(_, span)| *span),
                 "this object has no `metadata.name`".to_owned(),
                 "every manifest needs `apiVersion`, `kind` and `metadata.name`",
             )),
@@ -121,18 +128,41 @@ fn identity(node: &Node<'_>, ir: &mut FileIr) -> Option<(ObjKey, Facts)> {
         Some((group, version)) => (SmolStr::new(group), SmolStr::new(version)),
         None => (SmolStr::default(), api_version.clone()),
     };
+    let before = ir.findings.len();
     names(&group, &version, version_span, &kind, (&name, name_span), namespace.as_ref(), ir);
-    let mut labels = Labels::new();
-    if let Some(Yaml::Map(entries)) = metadata.and_then(|m| m.get("labels")).map(|l| &l.value) {
-        for (key, value) in entries {
-            if let Some(text) = value.as_str() {
-                labels.insert(SmolStr::new(&key.text), SmolStr::new(text));
-            }
-        }
+    let named = ir.findings.len() == before;
+    let labels = labels(metadata, ir);
+    if !named {
+        return None;
     }
-    let namespace_span = namespace.as_ref().map_or(name_span, |(_, span)| *span);
+    let namespace_span = namespace.as_ref().map(|(_, span)| *span);
     let facts = Facts { labels, name_span, kind_span, namespace_span, ..Facts::default() };
     Some((ObjKey { kind, namespace: namespace.map(|(ns, _)| ns), name, group, version }, facts))
+}
+
+/// `metadata.labels`; what the API server would refuse is reported.
+fn labels(metadata: Option<&Node<'_>>, ir: &mut FileIr) -> Labels {
+    let mut labels = Labels::new();
+    let Some(Yaml::Map(entries)) = metadata.and_then(|m| m.get("labels")).map(|l| &l.value) else { return labels };
+    for (key, value) in entries {
+        // a value that is no text is a wrong type, which is said elsewhere
+        let Some(text) = value.as_str() else { continue };
+        let parts = [
+            (key.span, &*key.text, NameRule::QualifiedName, "label key"),
+            (value.span, text, NameRule::LabelValue, "label value"),
+        ];
+        for (span, text, rule, what) in parts {
+            if let Err(expected) = check(rule, text) {
+                ir.findings.push(Finding::new(
+                    codes::manifests::INVALID_OBJECT_NAME,
+                    span,
+                    format!("`{text}` is not a valid {what}: {expected}"),
+                ));
+            }
+        }
+        labels.insert(SmolStr::new(&key.text), SmolStr::new(text));
+    }
+    labels
 }
 
 fn names(
@@ -186,7 +216,7 @@ fn fields(node: &Node<'_>, key: &ObjKey, value: &Value, ir: &mut FileIr) {
     }
     let Some(kind) = native else {
         if let Some(advice) = native::version_advice(&key.group, &key.version, &key.kind) {
-            let span = node.get("apiVersion").map_or(first_line(node.span), |n| n.span);
+            let span = node.get("apiVersion").map_or(node.head(), |n| n.span);
             ir.findings.push(Finding::new(codes::manifests::REMOVED_VERSION, span, advice.to_string()));
         }
         return;
@@ -280,18 +310,8 @@ fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {
     }
 }
 
-/// A Secret in the clear, or an encrypted one. No value is ever shown.
-fn secret(node: &Node<'_>, key: &ObjKey, value: &Value, facts: &mut Facts, ir: &mut FileIr) {
-    if value.get("sops").is_some() {
-        ir.findings.push(
-            Finding::new(
-                codes::manifests::SOPS,
-                node.key_span_of(&Path::of_keys(["sops"])),
-                "documents encrypted with SOPS are not rendered yet",
-            )
-            .help("keep it out of the fleet repository until then"),
-        );
-    }
+/// A Secret in the clear. No value is ever shown.
+fn secret(key: &ObjKey, value: &Value, facts: &mut Facts) {
     if (key.group.as_str(), key.kind.as_str()) != ("", "Secret") {
         return;
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::api::{KINDS, schema};
 use crate::base::name::nearest;
-use crate::base::{Path, Seg, Span};
+use crate::base::{Path, Seg};
 use crate::diag::{Finding, codes};
 use crate::yaml::Node;
 
@@ -59,10 +59,13 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
         }
         ValidationErrorKind::Required { property } => {
             let field = property.as_str().unwrap_or_default();
-            let span = first(node.key_span_of(&path), here);
             findings.push(
-                Finding::new(codes::fields::MISSING_FIELD, span, format!("{} has no `{field}`", at(&path)))
-                    .help(format!("add `{field}:`")),
+                Finding::new(
+                    codes::fields::MISSING_FIELD,
+                    node.key_span_of(&path),
+                    format!("{} has no `{field}`", at(&path)),
+                )
+                .help(format!("add `{field}:`")),
             );
         }
         ValidationErrorKind::Type { kind } => {
@@ -93,19 +96,23 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
                     instance.as_str().and_then(|v| nearest(v, constants)).map(|near| format!("did you mean `{near}`?"));
                 findings.push(finding);
             } else {
-                // of several forms, the one whose mistakes lie deepest is the one that was meant
-                let depth = |b: &&&Vec<ValidationError<'static>>| {
-                    b.iter().map(|e| e.instance_path().as_str().matches('/').count()).max().unwrap_or(0)
+                // of several forms, the one that takes a value of this type is the one that was meant
+                let other_type = |e: &ValidationError<'static>| {
+                    e.instance_path() == error.instance_path() && matches!(e.kind(), ValidationErrorKind::Type { .. })
                 };
-                let deepest = branches.iter().map(|b| depth(&b)).max().unwrap_or(0);
-                let meant: Vec<_> = branches.iter().filter(|b| depth(b) == deepest).collect();
+                let meant: Vec<_> = branches.iter().filter(|b| !b.iter().any(other_type)).collect();
                 if let [one] = meant.as_slice() {
                     one.iter().for_each(|e| push(node, schema, e, findings));
                 } else {
-                    let message = format!("{}: none of the forms it takes", at(&path));
-                    findings.push(Finding::new(codes::fields::INVALID_VALUE, here, message));
+                    let takes = described(schema, error).unwrap_or_else(|| "another value".to_owned());
+                    let message = format!("{} takes {takes}, not {}", at(&path), type_name(instance));
+                    findings.push(Finding::new(codes::fields::WRONG_TYPE, here, message));
                 }
             }
+        }
+        ValidationErrorKind::Pattern { .. } => {
+            let takes = described(schema, error).unwrap_or_else(|| "text of another form".to_owned());
+            findings.push(Finding::new(codes::fields::INVALID_VALUE, here, format!("{} takes {takes}", at(&path))));
         }
         ValidationErrorKind::Constant { expected_value } => {
             let message = format!("{} must be {expected_value}", at(&path));
@@ -140,11 +147,6 @@ fn constant<'e>(error: &'e ValidationError<'static>) -> Option<Vec<&'e str>> {
     }
 }
 
-/// The key's span where the value stands under one, else the value's first byte.
-fn first(key: Span, value: Span) -> Span {
-    if key == value { super::first_line(value) } else { key }
-}
-
 fn at(path: &Path) -> String {
     if path.is_root() { "the document".to_owned() } else { format!("`{}`", path.dotted()) }
 }
@@ -155,6 +157,22 @@ fn known_fields<'s>(schema: &'s Value, error: &ValidationError<'_>) -> Vec<&'s s
     let parent = path.strip_suffix("/additionalProperties").unwrap_or(path);
     let properties = schema.pointer(parent).and_then(|s| s.get("properties")).and_then(Value::as_object);
     properties.map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+/// What the value is for, in the words of its type: the description beside the failed keyword, or beside the `anyOf` whose
+/// branch it is in.
+fn described(schema: &Value, error: &ValidationError<'_>) -> Option<String> {
+    let (mut parent, _) = error.schema_path().as_str().rsplit_once('/')?;
+    loop {
+        let text = schema.pointer(parent).and_then(|s| s.get("description")).and_then(Value::as_str);
+        if let Some(text) = text {
+            let mut chars = text.trim_end_matches('.').chars();
+            let first = chars.next()?.to_lowercase();
+            return Some(first.chain(chars).collect());
+        }
+        let (any_of, branch) = parent.rsplit_once('/')?;
+        parent = any_of.strip_suffix("/anyOf").filter(|_| branch.bytes().all(|b| b.is_ascii_digit()))?;
+    }
 }
 
 fn named(json_type: &str) -> &'static str {

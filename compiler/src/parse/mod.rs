@@ -1,7 +1,8 @@
 //! One file to its intermediate form, which owns everything and knows nothing of other files.
 //!
 //! Invariants: the result depends on the bytes and the class of the file alone, so it can be kept under its content id;
-//! spanned nodes die here; a document with a mistake yields findings and no body, never a half body.
+//! spanned nodes die here; an intent that does not decode, or a manifest without an identity, yields findings and no body,
+//! never a half body.
 //! The next kind of file gets a function here and a variant of [`DocBody`].
 
 mod facts;
@@ -31,6 +32,8 @@ pub struct FileIr {
     pub findings: Vec<Finding>,
     /// Whether some of it could not be read: then nothing is concluded from what is missing.
     pub broken: bool,
+    /// Whether what could not be read may have been an intent.
+    pub lost_intent: bool,
 }
 
 /// One document, or one item of a `List`.
@@ -134,21 +137,23 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
     let text = match yaml::decode_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
-            ir.broken = true;
+            (ir.broken, ir.lost_intent) = (true, true);
             ir.findings.push(reading_finding(&error));
             return ir;
         }
     };
     let (documents, errors) = yaml::compose(text, limits);
     ir.broken = !errors.is_empty();
+    ir.lost_intent = ir.broken;
     ir.findings.extend(errors.iter().map(reading_finding));
     for document in &documents {
-        let secret = document.root.as_ref().and_then(|r| r.get("kind")).and_then(yaml::Node::as_str) == Some("Secret");
-        ir.findings.extend(document.warnings.iter().map(|warning| reading_warning(warning, secret)));
+        let secret = document.root.as_ref().is_none_or(may_hold_secrets);
+        ir.findings.extend(document.warnings.iter().map(|warning| reading_warning(warning, text, secret)));
         let Ok(doc) = u16::try_from(document.index) else {
-            ir.broken = true;
+            (ir.broken, ir.lost_intent) = (true, true);
+            let start = Span::new(document.span.start, document.span.start);
             ir.findings.push(
-                Finding::new(codes::reading::YAML_LIMIT, document.span, "more than 65,535 documents in one file")
+                Finding::new(codes::reading::YAML_LIMIT, start, "more than 65,535 documents in one file")
                     .help("split the file"),
             );
             break;
@@ -178,7 +183,7 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
                 ir.findings.push(
                     Finding::new(
                         codes::fields::NOT_YET,
-                        document.span,
+                        node.head(),
                         "this folder is not read yet: vendored sources and approvals are not supported",
                     )
                     .help("remove the file"),
@@ -187,6 +192,15 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
         }
     }
     ir
+}
+
+/// Whether a document is a Secret, a list with one, or encrypted: its values are shown in no message.
+fn may_hold_secrets(node: &yaml::Node<'_>) -> bool {
+    let secret = |node: &yaml::Node<'_>| {
+        node.get("kind").and_then(yaml::Node::as_str) == Some("Secret") || node.get("sops").is_some()
+    };
+    let items = node.get("items").map(|items| &items.value);
+    secret(node) || matches!(items, Some(yaml::Yaml::Seq(items)) if items.iter().any(secret))
 }
 
 fn reading_finding(error: &YamlError) -> Finding {
@@ -232,24 +246,45 @@ fn reading_finding(error: &YamlError) -> Finding {
     finding
 }
 
-/// A value may be a secret, so no message holds it; the hint of a number would.
-fn reading_warning(warning: &YamlWarning, secret: bool) -> Finding {
+/// Of what may be a secret no value is shown; the place shows it to those who can read the file.
+fn reading_warning(warning: &YamlWarning, text: &str, secret: bool) -> Finding {
     let code = match &warning.kind {
         WarningKind::Ambiguous { .. } => codes::reading::AMBIGUOUS_SCALAR,
         WarningKind::MergeOverrides { .. } => codes::reading::MERGE_OVERRIDES,
         WarningKind::IgnoredTag { .. } => codes::reading::IGNORED_TAG,
     };
-    let mut finding = Finding::new(code, warning.span, warning.masked());
-    finding.help =
-        Some(if secret { "quote it, or write it so that every reader agrees".to_owned() } else { warning.hint() });
+    let (message, help) = match secret {
+        true => (warning.masked(), warning.masked_hint()),
+        false => (warning.message(text), warning.hint()),
+    };
+    let mut finding = Finding::new(code, warning.span, message).help(help);
     if let WarningKind::MergeOverrides { written, .. } = &warning.kind {
         finding.related.push((*written, "this one loses".to_owned()));
     }
     finding
 }
 
-/// The whole of a document, for findings that are about it as a whole: its first line only, so that a terminal shows
-/// one line and not hundreds.
-fn first_line(span: Span) -> Span {
-    Span::new(span.start, span.start.saturating_add(1).min(span.end))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ambiguous_scalars_of_secrets_are_not_shown() {
+        let form = FileForm::of(FileClass::TeamFolder, "teams/t/a/x.yaml");
+        let object = |kind: &str, rest: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: a}}\n{rest}");
+        for (text, shown) in [
+            (object("ConfigMap", "x: 0123\n"), true),
+            (object("Secret", "x: 0123\n"), false),
+            (object("ConfigMap", "x: 0123\nsops: {}\n"), false),
+            ("kind: List\nitems: [{kind: ConfigMap, x: 0123}]\n".to_owned(), true),
+            ("kind: List\nitems: [{kind: ConfigMap}, {kind: Secret, x: 0123}]\n".to_owned(), false),
+            // broken further on: what it is cannot be known
+            (object("ConfigMap", "x: 0123\nx: 1\n"), false),
+        ] {
+            let ir = parse(text.as_bytes(), form, &Limits::default());
+            let found = ir.findings.iter().find(|f| f.code == codes::reading::AMBIGUOUS_SCALAR).unwrap();
+            let said = format!("{} {}", found.message, found.help.clone().unwrap());
+            assert_eq!((said.contains("`0123`"), said.contains("83")), (shown, shown), "{text}{said}");
+        }
+    }
 }

@@ -186,7 +186,7 @@ pub fn read(node: &Node<'_>, form: Option<StateForm>) -> Result<Option<RecordDoc
         Some(StateForm::NotForCompile) => return Ok(None),
         Some(StateForm::Unknown) => Err(Finding::new(
             codes::record::STATE_NOT_YET,
-            node.span,
+            node.head(),
             "this version does not know what this file of `state/` decides",
         )
         .help("use the version of fleetwright that wrote it")),

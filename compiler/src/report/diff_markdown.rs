@@ -109,7 +109,7 @@ fn objects(diff: &FleetDiff) -> Vec<(String, Vec<String>)> {
 /// One object: its line, and what differs in a fenced block.
 fn object_block(object: &ObjectDiff) -> String {
     let lines = field_lines(object);
-    let mut block = format!("{}\n\n", code(&object_line(object)));
+    let mut block = format!("{}\n\n", code(object_line(object).trim_start()));
     if lines.is_empty() {
         return block;
     }
@@ -226,7 +226,6 @@ fn escape(text: &str) -> String {
     for c in visible(text).chars() {
         match c {
             '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
             '@' => escaped.push_str("&#64;"),
             '|' | '`' | '*' | '_' | '[' | ']' | '#' | '\\' | '~' => {

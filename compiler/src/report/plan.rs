@@ -171,7 +171,9 @@ fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
             let variant = compiled.variants.apps.get(id.index()).map(|variants| variants.of(cluster_id));
             let pod = variant.and_then(|variant| variant.workloads.get(index)).and_then(|w| w.pod.as_ref());
             if let (Some(pod), true) = (pod, counted || workload.kind == WorkloadKind::Pod) {
+                let pods = Resources(BTreeMap::from([(SmolStr::new_static("pods"), 1)]));
                 load.requested.add(&pod.requests, i128::from(count.replicas));
+                load.requested.add(&pods, i128::from(count.replicas));
             }
         }
         workloads.push(WorkloadReport {

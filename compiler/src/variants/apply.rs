@@ -1,63 +1,142 @@
 //! Building the variants of an app: which rules and values each cluster shares, then the objects.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::issues::{Found, ImageUse, Issue};
 use super::{AppVariants, Variant, WorkloadVariant, pods};
-use crate::base::{ClusterId, SmolStr};
-use crate::diag::{Code, Diagnostic, Diagnostics, Place, codes};
+use crate::base::{ClusterId, SmolStr, Span};
+use crate::diag::{Place, codes};
 use crate::kinds::native::{self, FieldProblem};
-use crate::model::{App, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
+use crate::model::{App, ClusterSet, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
 use crate::overrides::{self, OpError, OpWarning, Operation, Subject, Variables, substitute};
 use crate::parse::Template;
 
 /// What distinguishes the objects of one cluster from those of another: the rules that match it, and the values of the
 /// variables these use.
-type VariantKey = (Vec<usize>, Vec<Option<SmolStr>>);
+type VariantKey = (Arc<[usize]>, Vec<Option<SmolStr>>);
 
-/// Builds the variants of an app, and reports what its overrides get wrong.
-pub(super) fn app(fleet: &Fleet, app: &App, diagnostics: &mut Diagnostics) -> AppVariants {
-    let substituted = app.objects.iter().any(|o| o.facts.substitute);
-    let mut by_key: BTreeMap<VariantKey, u16> = BTreeMap::new();
-    let mut built = AppVariants::default();
-    let base = Base::new(fleet, app);
-    let plain = Build { fleet, app, base: &base, rules: &[], vars: Variables::new(), cluster: None };
-    if !substituted && app.overrides.is_empty() {
-        built.variants.push(plain.variant(diagnostics));
-        return built;
+/// The variables that a set of rules uses.
+struct Used {
+    all: BTreeSet<SmolStr>,
+    /// Those of operations that can change what scheduling asks: requests, selectors, tolerations, counts.
+    shaping: BTreeSet<SmolStr>,
+}
+
+/// Objects of a variant, and what was found wrong only then.
+#[derive(Clone, Debug)]
+pub(super) struct Built {
+    pub(super) objects: Vec<Arc<Template>>,
+    pub(super) late: Vec<Issue>,
+}
+
+/// Builds the variants of an app, and finds what its overrides get wrong. Variants that can differ in nothing that
+/// scheduling asks share its answers; only the first of them is built here. `vars` are the variables by cluster.
+pub(super) fn app(fleet: &Fleet, app: &App, vars: &[Arc<Variables>]) -> (AppVariants, Found) {
+    let mut built = AppVariants::new(Vec::new(), Vec::new(), base(fleet, app));
+    let mut sheets: Vec<(Sheet, ClusterSet)> = Vec::new();
+    let candidates = &app.placement.candidates;
+    let plain = app.overrides.is_empty() && !app.objects.iter().any(|o| o.facts.substitute);
+    if plain || candidates.is_empty() {
+        // without a candidate nothing is rendered, and the pods are still read once for messages
+        let mut sheet = Sheet::default();
+        let build = Build { fleet, app, base: &built.base, rules: &[], vars: &Variables::new() };
+        let variant = build.variant(Arc::new([]), Arc::new(Variables::new()), &mut sheet);
+        built.variants.push(variant);
+        sheets.push((sheet, candidates.clone()));
+        return (built, found(sheets));
     }
+    let mut by_key: BTreeMap<VariantKey, u16> = BTreeMap::new();
+    let mut by_shape: BTreeMap<VariantKey, u16> = BTreeMap::new();
+    let mut likenesses: Vec<(usize, usize)> = Vec::new();
+    let mut used_by: BTreeMap<Arc<[usize]>, Used> = BTreeMap::new();
     built.of_cluster = vec![0; fleet.clusters.len()];
-    for cluster in app.placement.candidates.iter() {
-        let rules: Vec<usize> =
+    for cluster in candidates.iter() {
+        let rules: Arc<[usize]> =
             (0..app.overrides.len()).filter(|i| app.overrides[*i].clusters.contains(cluster)).collect();
-        let vars = variables(fleet, cluster);
-        let used = used_variables(app, &rules);
-        let key: VariantKey = (rules, used.iter().map(|name| vars.get(name).cloned()).collect());
+        let vars = &vars[cluster.index()];
+        let used = used_by.entry(Arc::clone(&rules)).or_insert_with(|| used_variables(app, &rules));
+        let values = |names: &BTreeSet<SmolStr>| names.iter().map(|name| vars.get(name).cloned()).collect::<Vec<_>>();
+        let key: VariantKey = (Arc::clone(&rules), values(&used.all));
         let index = match by_key.get(&key) {
             Some(index) => *index,
             None => {
-                let rules: Vec<&Arc<OverrideRule>> = key.0.iter().map(|i| &app.overrides[*i]).collect();
-                let build = Build { fleet, app, base: &base, rules: &rules, vars, cluster: Some(cluster) };
-                built.variants.push(build.variant(diagnostics));
                 // no more variants than clusters, which are u16
-                let index = u16::try_from(built.variants.len() - 1).unwrap_or(u16::MAX);
+                let index = u16::try_from(built.variants.len()).unwrap_or(u16::MAX);
+                let shape: VariantKey = (Arc::clone(&rules), values(&used.shaping));
+                // a variable that is missing is found by running the rules
+                let alike = by_shape.get(&shape).filter(|_| key.1.iter().all(Option::is_some));
+                let mut sheet = Sheet::default();
+                let variant = match alike {
+                    Some(alike) => {
+                        let alike = usize::from(*alike);
+                        likenesses.push((usize::from(index), alike));
+                        let workloads = built.variants[alike].workloads.clone();
+                        Variant { workloads, rules, vars: Arc::clone(vars), built: OnceLock::new() }
+                    }
+                    None => {
+                        let applied: Vec<&Arc<OverrideRule>> = rules.iter().map(|i| &app.overrides[*i]).collect();
+                        let build = Build { fleet, app, base: &built.base, rules: &applied, vars };
+                        by_shape.insert(shape, index);
+                        build.variant(rules, Arc::clone(vars), &mut sheet)
+                    }
+                };
+                built.variants.push(variant);
+                sheets.push((sheet, ClusterSet::empty()));
                 by_key.insert(key, index);
                 index
             }
         };
         built.of_cluster[cluster.index()] = index;
+        sheets[usize::from(index)].1.insert(cluster);
     }
-    if built.variants.is_empty() {
-        // no candidate: nothing is rendered, and the pods are still read once for messages
-        built.variants.push(plain.variant(diagnostics));
+    // what was found in the first of those that are alike is so in all of them
+    for (index, alike) in likenesses {
+        let clusters = sheets[index].1.clone();
+        sheets[alike].1 = sheets[alike].1.or(&clusters);
     }
-    built
+    (built, found(sheets))
+}
+
+/// The objects of an app without any rule.
+fn base(fleet: &Fleet, app: &App) -> Arc<[Arc<Template>]> {
+    let identified = |object: &Object| {
+        let mut value = object.template.value();
+        identify(fleet, app, object, &mut value);
+        Template::of(&value)
+    };
+    app.objects.iter().map(identified).collect()
+}
+
+/// Builds the objects of a variant.
+pub(super) fn build(fleet: &Fleet, app: &App, variants: &AppVariants, variant: &Variant) -> Built {
+    let rules: Vec<&Arc<OverrideRule>> = variant.rules.iter().filter_map(|i| app.overrides.get(*i)).collect();
+    let mut sheet = Sheet::default();
+    let objects = Build { fleet, app, base: &variants.base, rules: &rules, vars: &variant.vars }.objects(&mut sheet);
+    Built { objects, late: sheet.issues }
+}
+
+/// What was found in one variant.
+#[derive(Default)]
+pub(super) struct Sheet {
+    pub(super) issues: Vec<Issue>,
+    images: Vec<ImageUse>,
+}
+
+/// Each issue with the clusters of its variant.
+fn found(sheets: Vec<(Sheet, ClusterSet)>) -> Found {
+    let mut found = Found::default();
+    for (sheet, clusters) in sheets {
+        found.issues.extend(sheet.issues.into_iter().map(|issue| (issue, clusters.clone())));
+        found.images.extend(sheet.images);
+    }
+    found
 }
 
 /// The variables of a cluster.
-fn variables(fleet: &Fleet, id: ClusterId) -> Variables {
+pub(super) fn variables(fleet: &Fleet, id: ClusterId) -> Variables {
     let cluster = fleet.cluster(id);
     let mut vars = Variables::new();
     let mut put = |name: String, value: &SmolStr| {
@@ -77,150 +156,149 @@ fn variables(fleet: &Fleet, id: ClusterId) -> Variables {
 
 /// The variables that these rules, and objects that ask for substitution, use. Malformed ones were reported by lowering,
 /// or are when the text is used.
-fn used_variables(app: &App, rules: &[usize]) -> BTreeSet<SmolStr> {
-    let operations = rules.iter().flat_map(|i| &app.overrides[*i].operations);
-    let mut used: BTreeSet<SmolStr> =
-        operations.filter_map(|(operation, _)| operation.variables().ok()).flatten().collect();
-    for object in app.objects.iter().filter(|o| o.facts.substitute) {
-        let _malformed_is_reported_when_used = substitute::variables_in(&object.template.value(), &mut used);
+fn used_variables(app: &App, rules: &[usize]) -> Used {
+    let mut used = Used { all: BTreeSet::new(), shaping: BTreeSet::new() };
+    for (operation, _) in rules.iter().flat_map(|i| &app.overrides[*i].operations) {
+        let variables = operation.variables().unwrap_or_default();
+        if may_shape(operation) {
+            used.shaping.extend(variables.iter().cloned());
+        }
+        used.all.extend(variables);
     }
+    for object in app.objects.iter().filter(|o| o.facts.substitute) {
+        let _malformed_is_reported_when_used = substitute::variables_in(&object.template.value(), &mut used.shaping);
+    }
+    used.all.extend(used.shaping.iter().cloned());
     used
 }
 
-/// The objects of an app without overrides: variants share those that none of their rules touches.
-struct Base {
-    objects: Vec<Arc<Template>>,
-}
-
-impl Base {
-    fn new(fleet: &Fleet, app: &App) -> Self {
-        let identified = |object: &Object| {
-            let mut value = object.template.value();
-            identify(fleet, app, object, &mut value);
-            Template::of(&value)
-        };
-        Self { objects: app.objects.iter().map(identified).collect() }
+/// Whether an operation can change what scheduling asks of a workload.
+fn may_shape(operation: &Operation) -> bool {
+    match operation {
+        Operation::Patch(_) | Operation::Set { .. } | Operation::Remove(_) | Operation::JsonPatch(_) => true,
+        Operation::Images { .. }
+        | Operation::Env { .. }
+        | Operation::Args { .. }
+        | Operation::Command { .. }
+        | Operation::Labels(_)
+        | Operation::Annotations(_) => false,
     }
 }
 
 struct Build<'a> {
     fleet: &'a Fleet,
     app: &'a App,
-    base: &'a Base,
+    base: &'a [Arc<Template>],
     rules: &'a [&'a Arc<OverrideRule>],
-    vars: Variables,
-    /// A cluster of this variant, for messages.
-    cluster: Option<ClusterId>,
+    vars: &'a Variables,
 }
 
 impl Build<'_> {
-    fn variant(&self, diagnostics: &mut Diagnostics) -> Variant {
-        let mut objects = Vec::with_capacity(self.app.objects.len());
-        let mut replicas: BTreeMap<usize, u32> = BTreeMap::new();
-        let mut unmatched: Option<BTreeSet<SmolStr>> = None;
-        for (index, object) in self.app.objects.iter().enumerate() {
-            if !object.facts.substitute && !self.rules.iter().any(|r| r.target.matches(object)) {
-                objects.push(Arc::clone(&self.base.objects[index]));
-                continue;
-            }
-            let (value, images) = self.object(object, None, diagnostics);
-            if let Some(images) = images {
-                unmatched = Some(match unmatched {
-                    None => images,
-                    Some(before) => before.intersection(&images).cloned().collect(),
-                });
-            }
-            if let Some(kind) = object.facts.workload
-                && let Some(written) = self.overridden_replicas(object, kind, &value)
-            {
-                replicas.insert(index, written);
-            }
-            objects.push(Template::of(&value));
+    /// A variant whose objects are there from the start.
+    fn variant(&self, rules: Arc<[usize]>, vars: Arc<Variables>, sheet: &mut Sheet) -> Variant {
+        // an App's own images are wrong as well where no object runs pods at all
+        for rule in self.rules.iter().filter(|r| r.layer == RuleLayer::Images) {
+            sheet.images.extend(image_uses(rule, |_| false));
         }
-        self.report_unmatched_images(unmatched.unwrap_or_default(), diagnostics);
-        let workloads = self
-            .app
-            .workloads
-            .iter()
-            .map(|workload| {
-                let object = &self.app.objects[workload.object];
-                let value = objects[workload.object].value();
-                WorkloadVariant {
-                    pod: pods::read(workload.kind, object, &value, self.cluster_text().as_deref(), diagnostics),
-                    replicas: replicas.get(&workload.object).copied(),
-                }
+        let objects = self.objects(sheet);
+        let mut workloads = Vec::with_capacity(self.app.workloads.len());
+        for workload in &self.app.workloads {
+            let object = &self.app.objects[workload.object];
+            let value = objects[workload.object].value();
+            let written = self.overridden_replicas(workload.object, workload.kind, &value);
+            let pod = pods::read(workload.kind, object, workload.object, &value, &mut sheet.issues);
+            workloads.push(WorkloadVariant { pod, replicas: written });
+        }
+        let built = Built { objects, late: Vec::new() };
+        Variant { workloads, rules, vars, built: OnceLock::from(built) }
+    }
+
+    /// The objects; those that no rule touches are the app's own.
+    fn objects(&self, sheet: &mut Sheet) -> Vec<Arc<Template>> {
+        let touched = |object: &Object| object.facts.substitute || self.rules.iter().any(|r| r.target.matches(object));
+        let objects = self.app.objects.iter().enumerate();
+        objects
+            .map(|(index, object)| match touched(object) {
+                true => Template::of(&self.object(index, None, sheet)),
+                false => Arc::clone(&self.base[index]),
             })
-            .collect();
-        Variant { objects, workloads }
+            .collect()
     }
 
     /// The object after all rules that match it, with namespace and our labels. `replicas` stands in for the manifest's
-    /// count. Also the images of rules that met no image, where the object met an image rule.
-    fn object(
-        &self,
-        object: &Object,
-        replicas: Option<u32>,
-        diagnostics: &mut Diagnostics,
-    ) -> (Value, Option<BTreeSet<SmolStr>>) {
+    /// count.
+    fn object(&self, index: usize, replicas: Option<u32>, sheet: &mut Sheet) -> Value {
+        let object = &self.app.objects[index];
         let mut value = object.template.value();
         if let (Some(count), Some(kind)) = (replicas, object.facts.workload) {
             kind.set_counts(&mut value, count, None);
         }
         let kind = native::lookup(&object.key.group, &object.key.version, &object.key.kind);
         if object.facts.substitute {
-            match substitute::in_value(&value, &self.vars) {
+            match substitute::in_value(&value, self.vars) {
                 Ok(filled) => value = filled,
                 Err(error) => {
                     let place = Place::Span(object.file, object.facts.name_span);
-                    let message = format!("{}: {error}{}", object.key, self.in_cluster());
-                    diagnostics.push(Diagnostic::new(codes::overrides::UNKNOWN_VARIABLE, place, message));
+                    sheet.issues.extend(Issue::of_error(self.fleet, place, &error, index));
                 }
             }
         }
         let rules: Vec<_> = self.rules.iter().filter(|r| r.target.matches(object)).collect();
-        let mut unmatched = None;
         if !rules.is_empty() {
             let subject = kind.map_or_else(|| Subject::custom(Vec::new()), Subject::native);
             let known = kind.map(|k| native::check_fields(k, &value)).unwrap_or_default();
             for rule in rules {
                 for (operation, span) in &rule.operations {
-                    if !fits(operation, rule, &subject) {
-                        continue;
-                    }
-                    let place = Place::Span(rule.file, *span);
-                    let mut after = value.clone();
-                    let result = overrides::apply(operation, &mut after, &subject, &self.vars);
-                    let result = result.and_then(|report| self.check_after(&after, kind, &known).map(|()| report));
-                    match result {
-                        Ok(report) => {
-                            value = after;
-                            if matches!(operation, Operation::Images { .. }) && rule.layer == RuleLayer::Images {
-                                unmatched = Some(report.unmatched_images.into_iter().collect());
-                            }
-                            for warning in report.warnings {
-                                let code = match &warning {
-                                    OpWarning::NamedListReplaced { .. } => codes::overrides::LIST_REPLACED,
-                                    OpWarning::DeletesNothing { .. }
-                                    | OpWarning::KeptMembers { .. }
-                                    | OpWarning::SameName { .. } => codes::overrides::PATCH_REMARK,
-                                };
-                                let message = format!("{}: {warning}", object.key);
-                                diagnostics.push(Diagnostic::new(code, place.clone(), message));
-                            }
-                        }
-                        Err(error) => {
-                            let message = format!("{}: {error}{}", object.key, self.in_cluster());
-                            diagnostics.push(Diagnostic::new(code_of(&error), place, message).related(
-                                Place::Span(object.file, object.facts.name_span),
-                                "the object it is applied to",
-                            ));
-                        }
+                    if fits(operation, rule, &subject) {
+                        self.operation(operation, (rule, *span), index, (kind, &subject, &known), &mut value, sheet);
                     }
                 }
             }
         }
         identify(self.fleet, self.app, object, &mut value);
-        (value, unmatched)
+        value
+    }
+
+    /// Runs one operation; the value stays as it was where it cannot be run.
+    fn operation(
+        &self,
+        operation: &Operation,
+        (rule, span): (&OverrideRule, Span),
+        index: usize,
+        (kind, subject, known): (Option<&'static native::NativeKind>, &Subject, &[FieldProblem]),
+        value: &mut Value,
+        sheet: &mut Sheet,
+    ) {
+        let place = Place::Span(rule.file, span);
+        let mut after = value.clone();
+        let result = overrides::apply(operation, &mut after, subject, self.vars);
+        let result = result.and_then(|report| self.check_after(&after, kind, known).map(|()| report));
+        let report = match result {
+            Ok(report) => report,
+            Err(error) => {
+                sheet.issues.extend(Issue::of_error(self.fleet, place, &error, index));
+                return;
+            }
+        };
+        *value = after;
+        if matches!(operation, Operation::Images { .. }) {
+            sheet.images.extend(image_uses(rule, |name| !report.unmatched_images.contains(name)));
+        }
+        for warning in report.warnings {
+            let code = match &warning {
+                OpWarning::NamedListReplaced { .. } => codes::overrides::LIST_REPLACED,
+                OpWarning::DeletesNothing { .. } | OpWarning::KeptMembers { .. } | OpWarning::SameName { .. } => {
+                    codes::overrides::PATCH_REMARK
+                }
+            };
+            sheet.issues.push(Issue {
+                code,
+                place: place.clone(),
+                text: warning.to_string(),
+                help: None,
+                object: index,
+            });
+        }
     }
 
     fn check_after(
@@ -233,37 +311,19 @@ impl Build<'_> {
     }
 
     /// The count that an override wrote: one that does not follow the manifest's own when that is another.
-    fn overridden_replicas(&self, object: &Object, kind: WorkloadKind, value: &Value) -> Option<u32> {
+    fn overridden_replicas(&self, index: usize, kind: WorkloadKind, value: &Value) -> Option<u32> {
+        let object = &self.app.objects[index];
         kind.replicas_field()?;
-        let writes = |rule: &OverrideRule| rule.operations.iter().any(|(operation, _)| may_write_counts(operation));
+        let writes = |rule: &OverrideRule| rule.operations.iter().any(|(operation, _)| may_shape(operation));
         if !self.rules.iter().any(|r| r.target.matches(object) && writes(r)) {
             return None;
         }
         let counts = |value: &Value| kind.counts(value).ok().map(|c| c.replicas.unwrap_or(1));
         let own = object.facts.counts.replicas.unwrap_or(1);
         let other = if own == 0 { 1 } else { own - 1 };
-        let (with_other, _) = self.object(object, Some(other), &mut Diagnostics::default());
+        let with_other = self.object(index, Some(other), &mut Sheet::default());
         let (first, second) = (counts(value)?, counts(&with_other)?);
         (first == second).then_some(first)
-    }
-
-    fn report_unmatched_images(&self, unmatched: BTreeSet<SmolStr>, diagnostics: &mut Diagnostics) {
-        let Some(rule) = self.rules.iter().find(|r| r.layer == RuleLayer::Images) else { return };
-        for name in unmatched {
-            diagnostics.push(Diagnostic::new(
-                codes::overrides::IMAGE_MATCHES_NOTHING,
-                Place::Span(rule.file, rule.span),
-                format!("`images`: no container of the app has image `{name}`"),
-            ));
-        }
-    }
-
-    fn cluster_text(&self) -> Option<String> {
-        self.cluster.map(|id| self.fleet.cluster(id).name.to_string())
-    }
-
-    fn in_cluster(&self) -> String {
-        self.cluster_text().map(|name| format!(" (in cluster `{name}`)")).unwrap_or_default()
     }
 }
 
@@ -289,6 +349,15 @@ fn identify(fleet: &Fleet, app: &App, object: &Object, value: &mut Value) {
     }
 }
 
+fn image_uses(rule: &OverrideRule, matched: impl Fn(&SmolStr) -> bool) -> impl Iterator<Item = ImageUse> {
+    rule.images.iter().map(move |image| ImageUse {
+        file: rule.file,
+        span: image.span,
+        name: image.value.clone(),
+        matched: matched(&image.value),
+    })
+}
+
 /// Whether an operation has anything to do with an object. Images, and environment variables of every container, are for
 /// those objects of a broad target that run pods; a rule that names a kind or an object means it.
 fn fits(operation: &Operation, rule: &OverrideRule, subject: &Subject) -> bool {
@@ -304,28 +373,5 @@ fn fits(operation: &Operation, rule: &OverrideRule, subject: &Subject) -> bool {
         | Operation::JsonPatch(_)
         | Operation::Labels(_)
         | Operation::Annotations(_) => true,
-    }
-}
-
-/// Whether an operation can reach `spec`.
-fn may_write_counts(operation: &Operation) -> bool {
-    match operation {
-        Operation::Patch(_) | Operation::Set { .. } | Operation::Remove(_) | Operation::JsonPatch(_) => true,
-        Operation::Images { .. }
-        | Operation::Env { .. }
-        | Operation::Args { .. }
-        | Operation::Command { .. }
-        | Operation::Labels(_)
-        | Operation::Annotations(_) => false,
-    }
-}
-
-fn code_of(error: &OpError) -> Code {
-    match error {
-        OpError::NoSuchPath(_) => codes::overrides::NO_SUCH_PATH,
-        OpError::Identity { .. } => codes::overrides::IDENTITY_CHANGED,
-        OpError::Shape { .. } => codes::overrides::OVERRIDE_TYPE,
-        OpError::Template { .. } => codes::overrides::UNKNOWN_VARIABLE,
-        _ => codes::overrides::OVERRIDE_FAILED,
     }
 }

@@ -125,7 +125,7 @@ impl<'s> Node<'s> {
         match place.key {
             _ if depth == path.0.len() => place.node.span,
             Some(key) => key.span,
-            None => first_byte(place.node.span),
+            None => place.node.head(),
         }
     }
 
@@ -133,7 +133,19 @@ impl<'s> Node<'s> {
     #[must_use]
     pub fn key_span_of(&self, path: &Path) -> Span {
         let (_, place) = self.nearest(path);
-        place.key.map_or_else(|| first_byte(place.node.span), |key| key.span)
+        place.key.map_or_else(|| place.node.head(), |key| key.span)
+    }
+
+    /// Where a value begins, for what is said about it as a whole: a terminal then shows one line and not hundreds. The
+    /// first key of a mapping, the first byte of a sequence, a scalar itself.
+    #[must_use]
+    pub fn head(&self) -> Span {
+        match &self.value {
+            Yaml::Map(entries) => entries.first().map_or(self.span, |(key, _)| key.span),
+            // `[`, `-` or, of an alias, `*`: one byte each
+            Yaml::Seq(_) => Span::new(self.span.start, self.span.start.saturating_add(1).min(self.span.end)),
+            Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::UInt(_) | Yaml::Float(_) | Yaml::Str(_) => self.span,
+        }
     }
 
     /// The same value without places; keys in the order written.
@@ -157,11 +169,6 @@ impl<'s> Node<'s> {
             }
         }
     }
-}
-
-/// A place in a value that is too long to be shown whole.
-fn first_byte(span: Span) -> Span {
-    Span::new(span.start, span.start.saturating_add(1).min(span.end))
 }
 
 #[cfg(test)]

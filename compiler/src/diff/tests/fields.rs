@@ -196,7 +196,7 @@ fn other_lists_are_sets_or_sequences() {
         (
             args(json!(["-a", "-b"])),
             args(json!(["-b", "-a"])),
-            vec![format!("- {WEB}.args[0]"), format!("+ {WEB}.args[1]")],
+            vec![format!("+ {WEB}.args[0]"), format!("- {WEB}.args[1]")],
         ),
         (args(json!(["-a", "-b", "-c"])), args(json!(["-a", "-x", "-c"])), vec![format!("~ {WEB}.args[1]")]),
         (args(json!(["-a", "-c"])), args(json!(["-a", "-b", "-c"])), vec![format!("+ {WEB}.args[1]")]),

@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use crate::base::SmolStr;
 
-pub use advice::{VersionAdvice, is_list, known_group, version_advice, versions};
+pub use advice::{VersionAdvice, is_list, known_group, scope, version_advice, versions};
 pub use check::{FieldProblem, JsonType, Problem, check_fields};
 pub use limits::{SizeProblem, check_sizes};
 pub use pod_template::{pod_spec_path, pod_template_path};

@@ -5,13 +5,22 @@
 use std::collections::BTreeMap;
 
 use crate::base::AppId;
-use crate::diag::{Diagnostic, Diagnostics, Place, codes};
+use crate::diag::{Diagnostic, Diagnostics, Place, and_more, codes};
 use crate::model::{ClusterSet, Fleet, Object};
 
-/// Reports every object that an earlier app already produces in one of the same clusters.
+/// Objects that two apps both produce: the first of each app, how many more, and the clusters.
+struct Contest<'f> {
+    theirs: &'f Object,
+    ours: &'f Object,
+    count: usize,
+    clusters: ClusterSet,
+}
+
+/// Reports every pair of apps that produce the same objects in the same clusters, once.
 pub(super) fn check(fleet: &Fleet, diagnostics: &mut Diagnostics) {
     type Identity<'a> = (&'a str, &'a str, &'a str, &'a str);
     let mut seen: BTreeMap<Identity<'_>, Vec<(AppId, &Object, ClusterSet)>> = BTreeMap::new();
+    let mut contests: BTreeMap<(AppId, AppId), Contest<'_>> = BTreeMap::new();
     for id in fleet.app_ids() {
         let app = fleet.app(id);
         for object in &app.objects {
@@ -20,31 +29,41 @@ pub(super) fn check(fleet: &Fleet, diagnostics: &mut Diagnostics) {
                 None => app.placement.candidates.clone(),
             };
             let others = seen.entry(object.key.identity()).or_default();
-            for (other, first, theirs) in others.iter() {
-                let both = clusters.and(theirs);
-                let Some(cluster) = both.iter().next() else { continue };
-                let more = both.len() - 1;
-                let clusters = match more {
-                    0 => format!("cluster `{}`", fleet.cluster(cluster).name),
-                    _ => format!("cluster `{}` and {more} more", fleet.cluster(cluster).name),
-                };
-                diagnostics.push(
-                    Diagnostic::new(
-                        codes::manifests::CONTESTED_OBJECT,
-                        Place::Span(object.file, object.facts.name_span),
-                        format!(
-                            "{} is produced by App `{}` and by App `{}`, in {clusters}",
-                            object.key,
-                            fleet.app_name(*other),
-                            fleet.app_name(id)
-                        ),
-                    )
-                    .related(Place::Span(first.file, first.facts.name_span), "the other one")
-                    .help("give each app its own name or namespace for it, or clusters that do not overlap"),
-                );
-                break;
+            let contested = others.iter().map(|(other, first, theirs)| (other, first, clusters.and(theirs)));
+            if let Some((other, first, both)) = contested.into_iter().find(|(_, _, both)| !both.is_empty()) {
+                let contest = contests.entry((*other, id)).or_insert_with(|| Contest {
+                    theirs: first,
+                    ours: object,
+                    count: 0,
+                    clusters: ClusterSet::empty(),
+                });
+                contest.count += 1;
+                contest.clusters = contest.clusters.or(&both);
             }
             others.push((id, object, clusters));
         }
+    }
+    diagnostics.extend(contests.into_iter().map(|((first, second), contest)| contest.diagnostic(fleet, first, second)));
+}
+
+impl Contest<'_> {
+    fn diagnostic(&self, fleet: &Fleet, first: AppId, second: AppId) -> Diagnostic {
+        let place = |object: &Object| Place::Span(object.file, object.facts.name_span);
+        // two apps that share a file: the file is right, one of the apps is not
+        let app = fleet.app(second);
+        let shared = place(self.ours) == place(self.theirs);
+        let at = if shared { Place::Span(app.file, app.name_span) } else { place(self.ours) };
+        let clusters = self.clusters.iter().next().map(|c| fleet.cluster(c).name.as_str()).unwrap_or_default();
+        let message = format!(
+            "App `{}` produces {}{}, as does App `{}`, in cluster `{clusters}`{}",
+            fleet.app_name(second),
+            self.ours.key,
+            and_more(self.count),
+            fleet.app_name(first),
+            and_more(self.clusters.len()),
+        );
+        Diagnostic::new(codes::manifests::CONTESTED_OBJECT, at, message)
+            .related(place(self.theirs), if shared { "the object" } else { "the other one" })
+            .help("give each app a namespace of its own, or clusters that do not overlap")
     }
 }

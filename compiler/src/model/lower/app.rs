@@ -7,19 +7,19 @@ use super::{Docs, Lowering, manifests, overrides, placement, selector, team, wor
 use crate::api::{self, AppSpec, ObjectMatch, ObjectRule, PlacementSpec};
 use crate::base::name::NameRule;
 use crate::base::{FileId, SmolStr, Spanned, TeamId};
-use crate::diag::{Diagnostic, Place, codes};
+use crate::diag::{Diagnostic, Place, and_more, codes};
 use crate::kinds::native;
 use crate::model::{App, ClusterSet, Object};
 use crate::parse::{DocBody, Manifest, ObjKey};
-use crate::source::FileClass;
 
 /// The apps, ascending by (team, app).
 pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Arc<App>> {
     team::folders_without_team(cx);
     let files_of = manifests::assign(cx, docs);
     let scopes = custom_scopes(cx);
-    let mut policies = placement::policies(cx, docs);
-    let mut override_policies = overrides::policies(cx, docs);
+    let known = known(cx, docs);
+    let mut policies = placement::policies(cx, docs, &known);
+    let mut override_policies = overrides::policies(cx, docs, &known);
     let mut by_name: BTreeMap<(TeamId, &SmolStr), usize> = BTreeMap::new();
     for (index, (file, app)) in docs.apps.iter().enumerate() {
         let Some(team) = team::owner(cx, *file) else { continue };
@@ -52,7 +52,18 @@ pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Arc<App>> {
         .collect();
     placement::unused(cx, &policies);
     overrides::unused(cx, &override_policies);
+    std::mem::take(&mut cx.shadows).report(cx);
     apps
+}
+
+fn known(cx: &Lowering<'_>, docs: &Docs<'_>) -> selector::KnownApps {
+    let mut known = selector::KnownApps::default();
+    for (file, app) in &docs.apps {
+        if let Some(team) = team::owner(cx, *file) {
+            known.add(&cx.teams[team.index()].name, &app.metadata.name.value);
+        }
+    }
+    known
 }
 
 /// Scope of custom kinds, by (group, kind): from the CustomResourceDefinitions among all manifests.
@@ -66,6 +77,15 @@ fn custom_scopes(cx: &Lowering<'_>) -> Scopes {
     })
     .map(|d| ((d.group, d.kind), d.namespaced))
     .collect()
+}
+
+/// What objects say about their namespace that the App does not.
+#[derive(Default)]
+struct Namespaces {
+    /// Places by another namespace than the App's.
+    other: BTreeMap<SmolStr, Vec<Place>>,
+    /// Objects without one, where the App states none either.
+    none: Vec<(String, Place)>,
 }
 
 struct AppLowering<'c, 'a, 'd> {
@@ -87,7 +107,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
         let AppSpec {
             namespace,
             manifests: _, // manifests.rs
-            sources: _,   // not yet
+            sources,      // not yet
             images,
             priority_class_name,
             placement,
@@ -119,9 +139,9 @@ impl<'d> AppLowering<'_, '_, 'd> {
             (self.team, &team.name, team.file),
             (&name.value, &labels, self.file, spec),
         );
-        let placement = placement::resolve(self.cx, self.docs, &layers, &team.clusters, self.file);
+        let (placement, total) = placement::resolve(self.cx, self.docs, &layers, &team, self.file);
         let mut objects = self.objects(files, namespace.as_ref());
-        if objects.is_empty() && !self.cx.broken(FileClass::TeamFolder) {
+        if objects.is_empty() && sources.is_none() && !self.cx.unread.objects_of(&team.name) {
             self.cx.report(
                 Diagnostic::new(
                     codes::layout::NO_MANIFESTS,
@@ -131,13 +151,13 @@ impl<'d> AppLowering<'_, '_, 'd> {
                 .help("put manifests into its folder or below, or name them in `manifests`"),
             );
         }
-        let matched = self.match_rules(rules, &objects);
+        let matched = self.match_rules(&team.name, rules, &objects);
         for (object, rule) in objects.iter_mut().zip(&matched) {
             object.only = rule.and_then(|i| self.only(&rules[i].value));
         }
-        let app_namespace = namespace.as_ref().map(|n| &n.value);
+        let names = (team.name.as_str(), namespace.as_ref().map(|n| &n.value));
         let place = (self.file, name.span);
-        let workloads = workload::workloads(self.cx, place, &objects, app_namespace, rules, &matched, &placement);
+        let workloads = workload::workloads(self.cx, place, &objects, names, rules, &matched, (&placement, total));
         let overrides = overrides::of_app(
             self.cx,
             override_policies,
@@ -152,6 +172,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
             name: name.value.clone(),
             file: self.file,
             name_span: name.span,
+            namespace: namespace.clone(),
             labels,
             priority,
             placement,
@@ -180,11 +201,12 @@ impl<'d> AppLowering<'_, '_, 'd> {
     /// The objects of the app's files, namespaces resolved, ascending by key; doubles are reported.
     fn objects(&mut self, files: &[FileId], namespace: Option<&Spanned<SmolStr>>) -> Vec<Object> {
         let mut objects: Vec<Object> = Vec::new();
+        let mut seen = Namespaces::default();
         for file in files {
             let ir = Arc::clone(&self.cx.files[file.index()].ir);
             for doc in &ir.docs {
                 let DocBody::Manifest(manifest) = &doc.body else { continue };
-                let (key, namespaced) = self.resolve_namespace(*file, manifest, namespace);
+                let (key, namespaced) = self.resolve_namespace(*file, manifest, namespace, &mut seen);
                 objects.push(Object {
                     key,
                     namespaced,
@@ -197,6 +219,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
                 });
             }
         }
+        self.report_namespaces(namespace, seen);
         objects.sort_by(|a, b| (&a.key, a.file, a.doc, a.item).cmp(&(&b.key, b.file, b.doc, b.item)));
         let mut kept: Vec<Object> = Vec::with_capacity(objects.len());
         for object in objects {
@@ -222,19 +245,21 @@ impl<'d> AppLowering<'_, '_, 'd> {
         kept
     }
 
+    /// The key with its namespace, and whether the kind has one.
     fn resolve_namespace(
         &mut self,
         file: FileId,
         manifest: &Manifest,
         namespace: Option<&Spanned<SmolStr>>,
+        seen: &mut Namespaces,
     ) -> (ObjKey, bool) {
         let mut key = manifest.key.clone();
-        let place = Place::Span(file, manifest.facts.namespace_span);
         // a custom kind without its definition in the repository is taken for namespaced, as nearly all are
         let namespaced = match native::lookup(&key.group, &key.version, &key.kind) {
             Some(kind) => kind.is_namespaced(),
             None => self.scopes.get(&(key.group.clone(), key.kind.clone())).copied().unwrap_or(true),
         };
+        let place = Place::Span(file, manifest.facts.namespace_span.unwrap_or(manifest.facts.name_span));
         match (namespaced, &key.namespace, namespace) {
             (false, Some(written), _) => {
                 let message = format!("{} is cluster-scoped; its namespace `{written}` is dropped", key.kind);
@@ -243,27 +268,54 @@ impl<'d> AppLowering<'_, '_, 'd> {
             }
             (false, None, _) => {}
             (true, Some(own), Some(app)) if *own != app.value => {
-                let message = format!("the manifest's namespace `{own}` counts, not the App's `{}`", app.value);
-                self.cx.error(codes::manifests::OTHER_NAMESPACE, place, message);
+                seen.other.entry(own.clone()).or_default().push(place);
             }
             (true, Some(_), _) => {}
             (true, None, Some(app)) => key.namespace = Some(app.value.clone()),
-            (true, None, None) => {
-                let app = &self.object.metadata.name.value;
-                let diagnostic = Diagnostic::new(
-                    codes::manifests::NO_NAMESPACE,
-                    place,
-                    format!("{key} states no namespace, and neither does App `{app}`"),
-                )
-                .help("state `spec.namespace` in the App, or `metadata.namespace` here");
-                self.cx.report(diagnostic);
-            }
+            (true, None, None) => seen.none.push((key.to_string(), place)),
         }
         (key, namespaced)
     }
 
+    /// Objects of other namespaces, once for the App; and those of none.
+    fn report_namespaces(&mut self, namespace: Option<&Spanned<SmolStr>>, seen: Namespaces) {
+        let app = &self.object.metadata.name;
+        let count: usize = seen.other.values().map(Vec::len).sum();
+        if let (Some(namespace), Some(first)) = (namespace, seen.other.values().flatten().min()) {
+            let names: Vec<String> = seen
+                .other
+                .iter()
+                .map(|(name, places)| match places.len() {
+                    1 => format!("`{name}`"),
+                    n => format!("`{name}` ({n})"),
+                })
+                .collect();
+            let message = format!(
+                "{count} of the App's objects name another namespace than `{}`, and theirs counts: {}",
+                namespace.value,
+                names.join(", ")
+            );
+            self.cx.report(
+                Diagnostic::new(codes::manifests::OTHER_NAMESPACE, Place::Span(self.file, namespace.span), message)
+                    .related(first.clone(), "the first of them"),
+            );
+        }
+        if let Some((first, place)) = seen.none.first() {
+            let message = format!(
+                "App `{}` states no namespace, and neither does {first}{}",
+                app.value,
+                and_more(seen.none.len())
+            );
+            self.cx.report(
+                Diagnostic::new(codes::manifests::NO_NAMESPACE, Place::Span(self.file, app.span), message)
+                    .related(place.clone(), "this object")
+                    .help("state `spec.namespace` in the App, or `metadata.namespace` in the manifest"),
+            );
+        }
+    }
+
     /// By object, the first rule that matches it; rules that match nothing are reported.
-    fn match_rules(&mut self, rules: &[Spanned<ObjectRule>], objects: &[Object]) -> Vec<Option<usize>> {
+    fn match_rules(&mut self, team: &str, rules: &[Spanned<ObjectRule>], objects: &[Object]) -> Vec<Option<usize>> {
         let matches = |rule: &ObjectRule, object: &Object| {
             let ObjectMatch { kind, name, labels } = &rule.match_;
             kind.as_ref().is_none_or(|k| k.value == object.key.kind)
@@ -271,7 +323,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
                 && labels.iter().all(|(k, v)| object.facts.labels.get(k) == Some(v))
         };
         for rule in rules {
-            if !objects.iter().any(|o| matches(&rule.value, o)) && !self.cx.broken(FileClass::TeamFolder) {
+            if !objects.iter().any(|o| matches(&rule.value, o)) && !self.cx.unread.objects_of(team) {
                 self.cx.error(
                     codes::references::SELECTS_NOTHING,
                     Place::Span(self.file, rule.span),

@@ -5,7 +5,6 @@ use crate::api::{BranchesSpec, FleetSpec, SecretsSpec};
 use crate::base::FileId;
 use crate::diag::{Diagnostic, Place, codes};
 use crate::model::Settings;
-use crate::source::FileClass;
 
 /// The settings of the repository. A missing `fleet.yaml` is reported.
 pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
@@ -19,7 +18,7 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
         );
     }
     let Some((file, fleet)) = docs.fleets.first() else {
-        if !cx.broken(FileClass::FleetFile) {
+        if !std::mem::replace(&mut cx.unread.fleet, true) {
             cx.report(
                 Diagnostic::new(codes::layout::NO_FLEET, Place::Path("fleet.yaml".to_owned()), "there is no Fleet")
                     .help("`fleetwright init` writes one; -C DIR chooses another repository"),

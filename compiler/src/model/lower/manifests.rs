@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Docs, Lowering};
+use super::{Docs, FileInput, Lowering};
 use crate::base::{FileId, SmolStr, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
 use crate::parse::DocBody;
@@ -50,16 +50,62 @@ pub(super) fn assign(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Vec<FileId>>
             }
         }
     }
-    for (id, path) in &manifests {
-        let team = path.split('/').nth(1).unwrap_or_default();
-        if !taken.contains(id) && cx.teams.iter().any(|t| t.name == team) && !cx.broken(FileClass::TeamFolder) {
-            cx.report(
-                Diagnostic::new(codes::layout::UNUSED_MANIFEST, Place::File(*id), "no App takes this file")
-                    .help("put an App beside or above it, or name the file in an App's `manifests`"),
-            );
-        }
-    }
+    report_unused(cx, &manifests, &taken, &folders);
     files_of.into_iter().map(|set| set.into_iter().collect()).collect()
+}
+
+/// Reports files that no App takes; of a folder with several and without any other, the folder.
+fn report_unused(
+    cx: &mut Lowering<'_>,
+    manifests: &[(FileId, String)],
+    taken: &BTreeSet<FileId>,
+    apps: &BTreeMap<String, Vec<usize>>,
+) {
+    // folders with something in use at or below them
+    let mut used: BTreeSet<&str> = apps.keys().flat_map(|path| folders_up(path)).collect();
+    let in_use = manifests.iter().filter(|(id, _)| taken.contains(id));
+    used.extend(in_use.flat_map(|(_, path)| folders_up(folder(path))));
+    let mut unused: BTreeMap<String, Vec<FileId>> = BTreeMap::new();
+    for (id, path) in manifests.iter().filter(|(id, _)| !taken.contains(id)) {
+        let team = path.split('/').nth(1).unwrap_or_default();
+        if cx.unread.intents_of(team) || cx.teams.binary_search_by(|t| t.name.as_str().cmp(team)).is_err() {
+            continue;
+        }
+        let outermost = folders_up(folder(path)).take_while(|f| !used.contains(f)).last();
+        unused.entry(outermost.unwrap_or(path).to_owned()).or_default().push(*id);
+    }
+    for (place, files) in unused {
+        let (place, message) = match files.as_slice() {
+            [one] => (Place::File(*one), "no App takes this file".to_owned()),
+            more => (Place::Path(place), format!("no App takes the {} files of this folder", more.len())),
+        };
+        cx.report(
+            Diagnostic::new(codes::layout::UNUSED_MANIFEST, place, message)
+                .help("put an App beside or above it, or name it in an App's `manifests`"),
+        );
+    }
+}
+
+/// A folder and those above it, up to the team's.
+fn folders_up(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| Some(folder(path))).take(path.matches('/').count())
+}
+
+/// The folders of Helm charts.
+pub(super) fn charts(files: &[FileInput]) -> BTreeSet<String> {
+    let charts = files.iter().filter(|f| f.class == FileClass::TeamFolder && f.path.file_name() == Some("Chart.yaml"));
+    charts.map(|f| folder(f.path.as_str()).to_owned()).collect()
+}
+
+/// Whether a file is input of Kustomize, or a part of a chart: that is said once, and not what is wrong with it as a
+/// manifest.
+pub(super) fn is_tool_input(charts: &BTreeSet<String>, file: &FileInput) -> bool {
+    let in_chart = || folders_up(folder(file.path.as_str())).any(|folder| charts.contains(folder));
+    file.class == FileClass::TeamFolder && (is_tool_file(file) || (!charts.is_empty() && in_chart()))
+}
+
+fn is_tool_file(file: &FileInput) -> bool {
+    matches!(file.path.file_name(), Some("kustomization.yaml" | "kustomization.yml" | "Chart.yaml"))
 }
 
 /// Files in teams' folders that hold at least one manifest, or that could not be read as one.
@@ -72,7 +118,7 @@ fn manifest_files(cx: &mut Lowering<'_>) -> Vec<(FileId, String)> {
         }
         let id = FileId(index);
         let name = file.path.file_name().unwrap_or_default();
-        if matches!(name, "kustomization.yaml" | "kustomization.yml" | "Chart.yaml") {
+        if is_tool_file(file) {
             cx.report(
                 Diagnostic::new(
                     codes::layout::NOT_PLAIN_MANIFESTS,
@@ -81,6 +127,8 @@ fn manifest_files(cx: &mut Lowering<'_>) -> Vec<(FileId, String)> {
                 )
                 .help("render it once and commit the text; `sources` will name such inputs, and is not supported yet"),
             );
+        }
+        if is_tool_input(&cx.charts, file) {
             continue;
         }
         if file.ir.docs.iter().any(|d| matches!(d.body, DocBody::Manifest(_))) {
@@ -116,7 +164,8 @@ fn matching(
     let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
     let found: Vec<FileId> =
         manifests.iter().filter(|(_, path)| glob.matches_with(path, options)).map(|(id, _)| *id).collect();
-    if found.is_empty() && !cx.broken(FileClass::TeamFolder) {
+    let team_name = team.trim_start_matches("teams/");
+    if found.is_empty() && !cx.unread.objects_of(team_name) {
         cx.report(
             Diagnostic::new(codes::layout::BAD_GLOB, place, format!("`{}` matches no file", pattern.value))
                 .help("`*` matches inside one folder, `**/` any number of folders"),

@@ -14,10 +14,12 @@ mod placement;
 mod policy;
 mod record;
 mod selector;
+mod shadow;
 mod team;
+mod unread;
 mod workload;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api::{Intent, Object, PriorityClass};
@@ -28,6 +30,7 @@ use crate::model::{Cluster, Fleet, Settings, Team};
 use crate::parse::{DocBody, FileIr};
 use crate::placements::Record;
 use crate::source::{FileClass, RepoPath};
+use unread::Unread;
 
 /// A file that was read and parsed.
 #[derive(Clone, Debug)]
@@ -44,6 +47,7 @@ pub struct FileInput {
 /// `diagnostics` then holds no error.
 #[must_use]
 pub fn lower(files: &[FileInput], diagnostics: &mut Diagnostics) -> (Fleet, Record) {
+    let unread = Unread::of(files, diagnostics);
     let mut cx = Lowering {
         files,
         diagnostics,
@@ -52,6 +56,10 @@ pub fn lower(files: &[FileInput], diagnostics: &mut Diagnostics) -> (Fleet, Reco
         teams: Vec::new(),
         classes: BTreeMap::new(),
         default_priority: 0,
+        unread,
+        said: Said::default(),
+        shadows: shadow::Shadows::default(),
+        charts: manifests::charts(files),
     };
     let docs = Docs::gather(&mut cx);
     cx.settings = fleet::settings(&mut cx, &docs);
@@ -79,10 +87,24 @@ pub(super) struct Lowering<'a> {
     /// Priority by class name.
     classes: BTreeMap<SmolStr, i32>,
     default_priority: i32,
+    unread: Unread,
+    said: Said,
+    shadows: shadow::Shadows,
+    /// Folders of Helm charts, which are not read.
+    charts: BTreeSet<String>,
+}
+
+/// How much was said so far, so that what follows from a mistake is not said as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Said {
+    errors: usize,
+    warnings: usize,
 }
 
 impl Lowering<'_> {
     fn report(&mut self, diagnostic: Diagnostic) {
+        let count = if diagnostic.is_error() { &mut self.said.errors } else { &mut self.said.warnings };
+        *count += 1;
         self.diagnostics.push(diagnostic);
     }
 
@@ -92,11 +114,6 @@ impl Lowering<'_> {
 
     fn path(&self, file: FileId) -> &RepoPath {
         &self.files[file.index()].path
-    }
-
-    /// Whether some file of a class could not be read: then nothing is said about names that are missing from it.
-    fn broken(&self, class: FileClass) -> bool {
-        self.files.iter().any(|f| f.class == class && f.ir.broken)
     }
 
     /// Checks a name against a rule, and reports where it breaks it.
@@ -132,12 +149,17 @@ impl<'a> Docs<'a> {
         let files = cx.files;
         for (index, file) in (0_u32..).zip(files) {
             let id = FileId(index);
+            if manifests::is_tool_input(&cx.charts, file) {
+                cx.unread.objects_in(file.path.as_str());
+                continue;
+            }
             for finding in &file.ir.findings {
                 cx.report(finding.place_in(id));
             }
             for doc in &file.ir.docs {
                 let DocBody::Intent(intent) = &doc.body else { continue };
                 if let Some(expected) = misplaced(intent, file) {
+                    cx.unread.misplaced(intent);
                     let name = intent.name();
                     cx.report(
                         Diagnostic::new(

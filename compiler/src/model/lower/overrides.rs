@@ -12,16 +12,14 @@ use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
 use crate::base::{FileId, Path, SmolStr, Span, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::{AppSelector, ClusterSet, Object, OverrideRule, RuleLayer, Target};
+use crate::model::{ClusterSet, Object, OverrideRule, RuleLayer, Target};
 use crate::overrides::{Containers, ImageRule, ListEdit, Operation, json_patch};
 
 /// An override policy, ready to be matched.
 pub(super) struct Policy<'a> {
-    file: FileId,
     team: Option<TeamId>,
     name: &'a Spanned<SmolStr>,
-    apps: AppSelector,
-    apps_span: Span,
+    apps: selector::Apps,
     precedence: i32,
     layer: RuleLayer,
     rules: Vec<Rule>,
@@ -35,7 +33,7 @@ struct Rule {
 }
 
 /// Resolves all override policies.
-pub(super) fn policies<'a>(cx: &mut Lowering<'_>, docs: &Docs<'a>) -> Vec<Policy<'a>> {
+pub(super) fn policies<'a>(cx: &mut Lowering<'_>, docs: &Docs<'a>, known: &selector::KnownApps) -> Vec<Policy<'a>> {
     let unique = super::unique(cx, &docs.override_policies, "OverridePolicy", |o| &o.metadata.name);
     let mut policies: Vec<Policy<'a>> = unique
         .into_iter()
@@ -65,9 +63,9 @@ pub(super) fn policies<'a>(cx: &mut Lowering<'_>, docs: &Docs<'a>) -> Vec<Policy
                 .iter()
                 .map(|spec| Rule { rule: Arc::new(rule(cx, file, &name.value, layer, spec)), used: false })
                 .collect();
-            let apps_span = apps.span;
-            let apps = selector::apps(cx, file, apps);
-            Policy { file, team, name, apps, apps_span, precedence: *precedence, layer, rules, selected: false }
+            let mut apps = selector::apps(cx, file, team, apps);
+            apps.check_names(cx, team, known);
+            Policy { team, name, apps, precedence: *precedence, layer, rules, selected: false }
         })
         .collect();
     policies.sort_by(|a, b| (a.layer, a.precedence, &a.name.value).cmp(&(b.layer, b.precedence, &b.name.value)));
@@ -78,23 +76,18 @@ pub(super) fn policies<'a>(cx: &mut Lowering<'_>, docs: &Docs<'a>) -> Vec<Policy
 pub(super) fn unused(cx: &mut Lowering<'_>, policies: &[Policy<'_>]) {
     for policy in policies {
         if !policy.selected {
-            cx.error(
-                codes::references::SELECTS_NOTHING,
-                Place::Span(policy.file, policy.apps_span),
-                format!("OverridePolicy `{}` selects no app", policy.name.value),
-            );
+            policy.apps.selects_nothing(cx, &format!("OverridePolicy `{}`", policy.name.value));
             continue;
         }
         for rule in policy.rules.iter().filter(|r| !r.used) {
-            target_nothing(cx, &rule.rule, "the apps that the policy selects");
+            if !cx.unread.objects() {
+                target_nothing(cx, &rule.rule, "the apps that the policy selects");
+            }
         }
     }
 }
 
 fn target_nothing(cx: &mut Lowering<'_>, rule: &OverrideRule, whose: &str) {
-    if cx.broken(crate::source::FileClass::TeamFolder) {
-        return;
-    }
     cx.report(
         Diagnostic::new(
             codes::overrides::TARGET_MATCHES_NOTHING,
@@ -136,7 +129,7 @@ pub(super) fn of_app(
         let rule = rule(cx, file, app, RuleLayer::App, spec);
         if meets(&rule) {
             rules.push(Arc::new(rule));
-        } else {
+        } else if !cx.unread.objects_of(team_name) {
             target_nothing(cx, &rule, "the app");
         }
     }
@@ -168,6 +161,7 @@ fn app_images(
         target: Target::default(),
         clusters: ClusterSet::all(cx.clusters.len()),
         operations: vec![(Operation::Images { rules, new_registry: None }, span)],
+        images: images.iter().map(|image| image.value.name.clone()).collect(),
     }
 }
 
@@ -230,10 +224,10 @@ fn rule(
         }
     }
     self::images(cx, file, images, &mut operations);
-    if !env.is_empty() {
-        let set = env.iter().filter_map(|(k, v)| v.as_ref().map(|v| (k.clone(), v.to_string()))).collect();
-        let remove: BTreeSet<SmolStr> = env.iter().filter(|(_, v)| v.is_none()).map(|(k, _)| k.clone()).collect();
-        operations.push((Operation::Env { containers: containers(), set, remove }, spec.span));
+    if let Some((first, _)) = env.first_key_value() {
+        let set = env.iter().filter_map(|(k, v)| v.as_ref().map(|v| (k.value.clone(), v.to_string()))).collect();
+        let remove: BTreeSet<SmolStr> = env.iter().filter(|(_, v)| v.is_none()).map(|(k, _)| k.value.clone()).collect();
+        operations.push((Operation::Env { containers: containers(), set, remove }, first.span));
     }
     let list = |l: &Spanned<Vec<SmolStr>>| ListEdit::Set(l.value.iter().map(SmolStr::to_string).collect());
     if let Some(args) = args {
@@ -242,15 +236,16 @@ fn rule(
     if let Some(command) = command {
         operations.push((Operation::Command { containers: containers(), edit: list(command) }, command.span));
     }
-    if !labels.is_empty() {
-        operations.push((Operation::Labels(texts(labels)), spec.span));
-        metadata(cx, file, spec.span, labels, true);
+    if let Some((first, _)) = labels.first_key_value() {
+        operations.push((Operation::Labels(texts(labels)), first.span));
+        metadata(cx, file, labels, true);
     }
-    if !annotations.is_empty() {
-        operations.push((Operation::Annotations(texts(annotations)), spec.span));
-        metadata(cx, file, spec.span, annotations, false);
+    if let Some((first, _)) = annotations.first_key_value() {
+        operations.push((Operation::Annotations(texts(annotations)), first.span));
+        metadata(cx, file, annotations, false);
     }
-    if operations.is_empty() && remove.is_empty() && set.is_empty() && json_patch.is_empty() {
+    let unreadable = !(remove.is_empty() && set.is_empty() && json_patch.is_empty() && images.is_empty());
+    if operations.is_empty() && !unreadable {
         cx.report(
             Diagnostic::new(
                 codes::overrides::EMPTY_OVERRIDE,
@@ -260,14 +255,17 @@ fn rule(
             .help("add patch, set, remove, jsonPatch, images, env, args, command, labels or annotations"),
         );
     }
-    for (operation, span) in &operations {
-        if let Err(error) = operation.variables() {
+    operations.retain(|(operation, span)| match operation.variables() {
+        Ok(_) => true,
+        Err(error) => {
             cx.error(codes::overrides::UNKNOWN_VARIABLE, Place::Span(file, *span), error.to_string());
+            false
         }
-    }
+    });
     let target_span = target.as_ref().map_or(spec.span, |t| t.span);
     let clusters_span = clusters.as_ref().map_or(spec.span, |c| c.span);
     OverrideRule {
+        images: images.iter().filter_map(|image| image.value.name.clone()).collect(),
         layer,
         name: name.clone(),
         file,
@@ -333,25 +331,23 @@ fn images(
     }
 }
 
-fn texts(map: &BTreeMap<SmolStr, Option<SmolStr>>) -> BTreeMap<SmolStr, Option<String>> {
-    map.iter().map(|(k, v)| (k.clone(), v.as_ref().map(SmolStr::to_string))).collect()
+fn texts(map: &BTreeMap<Spanned<SmolStr>, Option<SmolStr>>) -> BTreeMap<SmolStr, Option<String>> {
+    map.iter().map(|(k, v)| (k.value.clone(), v.as_ref().map(SmolStr::to_string))).collect()
 }
 
-/// Keys that Kubernetes refuses, and those that are ours.
-fn metadata(cx: &mut Lowering<'_>, file: FileId, span: Span, map: &BTreeMap<SmolStr, Option<SmolStr>>, labels: bool) {
+/// Keys and values that Kubernetes refuses, and keys that are ours.
+fn metadata(cx: &mut Lowering<'_>, file: FileId, map: &BTreeMap<Spanned<SmolStr>, Option<SmolStr>>, labels: bool) {
     for (key, value) in map {
+        let place = Place::Span(file, key.span);
         if labels && matches!(key.as_str(), "fleetwright.io/team" | "fleetwright.io/app") {
-            cx.error(
-                codes::overrides::RESERVED_METADATA,
-                Place::Span(file, span),
-                format!("label `{key}` is set by fleetwright"),
-            );
+            let message = format!("label `{}` is set by fleetwright", key.value);
+            cx.error(codes::overrides::RESERVED_METADATA, place.clone(), message);
         }
         let value_rule = value.as_ref().filter(|v| labels && !v.contains("${")).map(|v| (NameRule::LabelValue, v));
-        for (rule, text) in [(NameRule::QualifiedName, key)].into_iter().chain(value_rule) {
+        for (rule, text) in [(NameRule::QualifiedName, &key.value)].into_iter().chain(value_rule) {
             if let Err(expected) = check(rule, text) {
                 let message = format!("`{text}` is not a valid label or annotation: {expected}");
-                cx.error(codes::fields::INVALID_LABEL, Place::Span(file, span), message);
+                cx.error(codes::fields::INVALID_LABEL, place.clone(), message);
             }
         }
     }

@@ -8,18 +8,19 @@ use crate::api::{
 use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
 use crate::base::taint::Toleration;
-use crate::base::{DigestWriter, FileId, SmolStr, Span, Spanned, TeamId};
+use crate::base::{DigestWriter, FileId, SmolStr, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes};
 use crate::model::{
-    AppSelector, ClusterSet, Layer, LayerKind, Placement, PlacementField, Rank, Replicas, Spread, TopologyKey,
-    WeightRule,
+    ClusterSet, Layer, LayerKind, Placement, PlacementField, Rank, Replicas, Spread, Team, TopologyKey, WeightRule,
 };
 
 /// One layer that applies to an app.
 pub(super) struct LayerSpec<'a> {
-    kind: LayerKind,
-    name: SmolStr,
-    file: FileId,
+    pub(super) kind: LayerKind,
+    pub(super) name: SmolStr,
+    pub(super) file: FileId,
+    /// Whether the team itself wrote it.
+    of_team: bool,
     spec: &'a PlacementSpec,
 }
 
@@ -29,27 +30,28 @@ pub(super) struct Policy<'a> {
     /// Only apps of this team, for a policy in a team's folder.
     team: Option<TeamId>,
     name: &'a Spanned<SmolStr>,
-    apps: AppSelector,
-    apps_span: Span,
+    apps: selector::Apps,
     precedence: i32,
     spec: &'a PlacementSpec,
     used: bool,
 }
 
 /// Resolves all placement policies.
-pub(super) fn policies<'a>(cx: &mut Lowering<'_>, docs: &Docs<'a>) -> Vec<Policy<'a>> {
+pub(super) fn policies<'a>(cx: &mut Lowering<'_>, docs: &Docs<'a>, known: &selector::KnownApps) -> Vec<Policy<'a>> {
     let unique = super::unique(cx, &docs.placement_policies, "PlacementPolicy", |o| &o.metadata.name);
     unique
         .into_iter()
         .map(|(file, object)| {
             let PlacementPolicySpec { apps, precedence, placement } = &object.spec;
             cx.check_name(file, &object.metadata.name, NameRule::Dns1123Subdomain, "policy name");
+            let team = super::team::owner(cx, file);
+            let mut apps = selector::apps(cx, file, team, apps);
+            apps.check_names(cx, team, known);
             Policy {
                 file,
-                team: super::team::owner(cx, file),
+                team,
                 name: &object.metadata.name,
-                apps: selector::apps(cx, file, apps),
-                apps_span: apps.span,
+                apps,
                 precedence: *precedence,
                 spec: placement,
                 used: false,
@@ -61,11 +63,7 @@ pub(super) fn policies<'a>(cx: &mut Lowering<'_>, docs: &Docs<'a>) -> Vec<Policy
 /// Reports policies that selected no app.
 pub(super) fn unused(cx: &mut Lowering<'_>, policies: &[Policy<'_>]) {
     for policy in policies.iter().filter(|p| !p.used) {
-        cx.error(
-            codes::references::SELECTS_NOTHING,
-            Place::Span(policy.file, policy.apps_span),
-            format!("PlacementPolicy `{}` selects no app", policy.name.value),
-        );
+        policy.apps.selects_nothing(cx, &format!("PlacementPolicy `{}`", policy.name.value));
     }
 }
 
@@ -79,12 +77,12 @@ pub(super) fn layers<'a>(
     let (team_id, team_name, team_file) = team;
     let (app_name, labels, app_file, app_spec) = app;
     let mut layers = Vec::new();
-    let mut push = |kind, name: &str, file, spec: Option<&'a PlacementSpec>| {
+    let mut push = |kind, name: &str, file, of_team, spec: Option<&'a PlacementSpec>| {
         if let Some(spec) = spec {
-            layers.push(LayerSpec { kind, name: name.into(), file, spec });
+            layers.push(LayerSpec { kind, name: name.into(), file, of_team, spec });
         }
     };
-    push(LayerKind::App, app_name, app_file, app_spec);
+    push(LayerKind::App, app_name, app_file, true, app_spec);
     let mut matching: Vec<_> = policies
         .iter_mut()
         .filter(|p| p.team.is_none_or(|t| t == team_id))
@@ -93,13 +91,13 @@ pub(super) fn layers<'a>(
     matching.sort_by_key(|(specificity, policy)| Rank::new(policy.precedence, *specificity, &policy.name.value));
     for (_, policy) in matching {
         policy.used = true;
-        push(LayerKind::Policy, &policy.name.value, policy.file, Some(policy.spec));
+        push(LayerKind::Policy, &policy.name.value, policy.file, policy.team.is_some(), Some(policy.spec));
     }
     let team_doc = docs.teams.iter().find(|(file, o)| *file == team_file && o.metadata.name.as_str() == team_name);
-    push(LayerKind::Team, team_name, team_file, team_doc.and_then(|(_, o)| o.spec.placement.as_ref()));
+    push(LayerKind::Team, team_name, team_file, false, team_doc.and_then(|(_, o)| o.spec.placement.as_ref()));
     if let Some((file, spec, name)) = fleet::home(docs) {
         let defaults = spec.defaults.as_ref();
-        push(LayerKind::Fleet, name, file, defaults.and_then(|d| d.placement.as_ref()));
+        push(LayerKind::Fleet, name, file, false, defaults.and_then(|d| d.placement.as_ref()));
     }
     layers
 }
@@ -109,9 +107,10 @@ pub(super) fn resolve(
     cx: &mut Lowering<'_>,
     docs: &Docs<'_>,
     layers: &[LayerSpec<'_>],
-    team_clusters: &ClusterSet,
+    team: &Team,
     app_file: FileId,
-) -> Placement {
+) -> (Placement, Option<Total>) {
+    let team_clusters = &team.clusters;
     let mut from = Vec::new();
     let mut tolerations: Vec<Toleration> = Vec::new();
     let mut clusters = None;
@@ -130,17 +129,27 @@ pub(super) fn resolve(
         let mut note = |field, span| {
             from.push((field, Layer { kind: layer.kind, name: layer.name.clone(), file: layer.file, span }));
         };
+        let stated = [
+            ("clusters", clusters.map(|(l, _): (&LayerSpec<'_>, _)| l), layer_clusters.as_ref().map(|c| c.span)),
+            ("spread", spread.map(|(l, _): (&LayerSpec<'_>, _)| l), layer_spread.as_ref().map(|s| s.span)),
+            ("replicas", replicas.map(|(l, _): (&LayerSpec<'_>, _)| l), layer_replicas.as_ref().map(|r| r.span)),
+        ];
+        for (field, winner, span) in stated {
+            if let Some(span) = span {
+                cx.shadows.note(layer, field, span, winner);
+            }
+        }
         if let (None, Some(c)) = (&clusters, layer_clusters) {
             note(PlacementField::Clusters, c.span);
-            clusters = Some((layer.file, c));
+            clusters = Some((layer, c));
         }
         if let (None, Some(s)) = (&spread, layer_spread) {
             note(PlacementField::Spread, s.span);
-            spread = Some((layer.file, s));
+            spread = Some((layer, s));
         }
         if let (None, Some(r)) = (&replicas, layer_replicas) {
             note(PlacementField::Replicas, r.span);
-            replicas = Some((layer.file, r));
+            replicas = Some((layer, r));
         }
         if let Some(first) = layer_tolerations.first() {
             note(PlacementField::Tolerations, first.span);
@@ -152,33 +161,37 @@ pub(super) fn resolve(
     {
         add_tolerations(cx, file, defaults, &mut tolerations);
     }
-    let selector = clusters.map(|(file, c)| selector::clusters(cx, file, &c.value.selector(), c.span));
+    let before = cx.said;
+    let selector = clusters.map(|(layer, c)| selector::clusters(cx, layer.file, &c.value.selector(), c.span));
     let matching = selector.as_ref().map_or_else(|| ClusterSet::all(cx.clusters.len()), |s| selector::set(cx, s));
-    if let (Some((file, c)), Some(s)) = (clusters, &selector) {
-        named_but_not_allowed(cx, file, c.value.names.as_deref().unwrap_or_default(), team_clusters);
-        if matching.is_empty() && !cx.clusters.is_empty() && !cx.broken(crate::source::FileClass::Cluster) {
-            let why: Vec<String> = cx
-                .clusters
-                .iter()
-                .filter_map(|cluster| s.mismatch(cluster).map(|m| format!("{} ({m})", cluster.name)))
-                .collect();
-            cx.report(
-                Diagnostic::new(
-                    codes::placement::NO_CLUSTER_MATCHES,
-                    Place::Span(file, c.span),
-                    format!("0/{} clusters match: {}", cx.clusters.len(), why.join(", ")),
-                )
-                .help("all parts of a selector must hold, and `exclude` always wins"),
-            );
+    let candidates = matching.and(team_clusters);
+    if let (Some((layer, c)), Some(s)) = (clusters, &selector) {
+        // what the platform says for many teams is narrowed by each team's clusters; a team knows its own
+        if layer.of_team {
+            named_but_not_allowed(cx, layer.file, c.value.names.as_deref().unwrap_or_default(), team);
+        }
+        if candidates.is_empty() && cx.said.errors == before.errors && !team_clusters.is_empty() {
+            selector::none_matches(cx, Place::Span(layer.file, c.span), s, team_clusters);
         }
     }
-    let spread = spread.map(|(file, s)| self::spread(cx, file, &s.value)).unwrap_or_default();
+    let spread = spread.map(|(layer, s)| self::spread(cx, layer.file, &s.value)).unwrap_or_default();
+    let total = replicas.and_then(|(layer, r): (&LayerSpec<'_>, &Spanned<ReplicasSpec>)| {
+        let total = r.value.total.as_ref()?;
+        Some(Total { place: Place::Span(layer.file, total.span), of_app: layer.kind == LayerKind::App })
+    });
     let replicas = match replicas {
-        Some((file, r)) => self::replicas(cx, file, &r.value),
+        Some((layer, r)) => self::replicas(cx, layer.file, &r.value),
         None => self::replicas(cx, app_file, &ReplicasSpec::default()),
     };
     from.sort_by_key(|(field, layer)| (*field, layer.kind));
-    Placement { candidates: matching.and(team_clusters), selector, layers: from, tolerations, spread, replicas }
+    (Placement { candidates, selector, layers: from, tolerations, spread, replicas }, total)
+}
+
+/// Where the `total` of an app is written.
+pub(super) struct Total {
+    pub(super) place: Place,
+    /// Whether the App itself states it.
+    pub(super) of_app: bool,
 }
 
 fn add_tolerations(cx: &mut Lowering<'_>, file: FileId, from: &[Spanned<Toleration>], to: &mut Vec<Toleration>) {
@@ -192,18 +205,19 @@ fn add_tolerations(cx: &mut Lowering<'_>, file: FileId, from: &[Spanned<Tolerati
     }
 }
 
-/// A cluster that the App names and the team may not use is said at the name, not as an empty selection.
-fn named_but_not_allowed(cx: &mut Lowering<'_>, file: FileId, names: &[Spanned<SmolStr>], allowed: &ClusterSet) {
+/// A cluster that the team names and may not use is said at the name, not as an empty selection.
+fn named_but_not_allowed(cx: &mut Lowering<'_>, file: FileId, names: &[Spanned<SmolStr>], team: &Team) {
     for name in names {
         let id = cx.clusters.binary_search_by(|c| c.name.cmp(&name.value));
         let id = id.ok().and_then(|i| u16::try_from(i).ok()).map(crate::base::ClusterId);
-        if id.is_some_and(|id| !allowed.contains(id)) {
+        if id.is_some_and(|id| !team.clusters.contains(id)) {
             cx.report(
                 Diagnostic::new(
                     codes::rights::CLUSTER_NOT_ALLOWED,
                     Place::Span(file, name.span),
-                    format!("the team may not use cluster `{}`", name.value),
+                    format!("team `{}` may not use cluster `{}`", team.name, name.value),
                 )
+                .related(Place::Span(team.file, team.name_span), "the platform's file of the team")
                 .help("the platform's file of the team lists the clusters it may use"),
             );
         }

@@ -6,7 +6,6 @@ use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check, nearest};
 use crate::base::{FileId, SmolStr, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::source::FileClass;
 
 /// Reads `kind: PriorityClass` into the table of priorities.
 pub(super) fn priority_classes(cx: &mut Lowering<'_>, docs: &Docs<'_>) {
@@ -44,7 +43,7 @@ pub(super) fn priority_classes(cx: &mut Lowering<'_>, docs: &Docs<'_>) {
 
 /// Reports a priority class that is not there.
 pub(super) fn known_class(cx: &mut Lowering<'_>, file: FileId, name: &Spanned<SmolStr>) {
-    if cx.classes.contains_key(&name.value) || cx.broken(FileClass::Policy) {
+    if cx.classes.contains_key(&name.value) || cx.unread.policies {
         return;
     }
     let near = nearest(&name.value, cx.classes.keys().map(SmolStr::as_str)).map(str::to_owned);

@@ -6,21 +6,19 @@ use std::sync::Arc;
 use super::Lowering;
 use crate::base::quantity::{Quantity, amount};
 use crate::base::taint::Taint;
-use crate::base::{FileId, Resources, SmolStr, Spanned};
-use crate::diag::{Diagnostic, Place, codes};
+use crate::base::{FileId, Resources, SmolStr, Span, Spanned};
+use crate::diag::{Diagnostic, Place, codes, some_of};
 use crate::model::App;
 use crate::parse::DocBody;
 use crate::placements::{
     Observed, ObservedPool, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, PlacedWorkloadDoc, Record, RecordDoc,
     SeatDoc,
 };
-use crate::source::FileClass;
 
 /// Reads `placements/` and `state/`.
 pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
     let mut record = Record::default();
-    let known: BTreeSet<(SmolStr, SmolStr)> =
-        apps.iter().map(|a| (cx.teams[a.team.index()].name.clone(), a.name.clone())).collect();
+    let mut gone = Gone::new();
     let files = cx.files;
     for (index, file) in (0_u32..).zip(files) {
         let id = FileId(index);
@@ -31,7 +29,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
             match part {
                 RecordDoc::Placements(placements) => {
                     for app in &placements.apps {
-                        placed(cx, id, &stem, app, &known, &mut record);
+                        placed(cx, id, &stem, app, apps, &mut record, &mut gone);
                     }
                 }
                 RecordDoc::Capacity(capacity) => {
@@ -61,6 +59,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
             }
         }
     }
+    report_gone(cx, gone);
     record
 }
 
@@ -77,11 +76,12 @@ fn placed(
     file: FileId,
     team: &SmolStr,
     doc: &PlacedAppDoc,
-    known: &BTreeSet<(SmolStr, SmolStr)>,
+    apps: &[Arc<App>],
     record: &mut Record,
+    gone: &mut Gone,
 ) {
     let PlacedAppDoc { app, clusters, workloads } = doc;
-    let known = known.contains(&(team.clone(), app.value.clone()));
+    let known = apps.iter().any(|a| a.name == app.value && cx.teams[a.team.index()].name == *team);
     let mut placed = PlacedApp {
         place: Some((file, app.span)),
         clusters: clusters.iter().map(|c| c.value.clone()).collect(),
@@ -90,12 +90,12 @@ fn placed(
     placed.clusters.sort();
     placed.clusters.dedup();
     for name in clusters {
-        holds(cx, file, name, &app.value);
+        holds(cx, file, name, team, &app.value, gone);
     }
     for PlacedWorkloadDoc { workload, weights, seats } in workloads {
         let mut rows: Vec<PlacedSeat> = Vec::with_capacity(seats.len());
         for SeatDoc { cluster, pool, replicas, completions } in seats {
-            holds(cx, file, cluster, &app.value);
+            holds(cx, file, cluster, team, &app.value, gone);
             if rows.iter().any(|r| r.cluster == cluster.value && r.pool == *pool) {
                 twice(cx, file, cluster, &format!("a seat in cluster `{}`", cluster.value));
                 continue;
@@ -113,7 +113,7 @@ fn placed(
             twice(cx, file, workload, &format!("workload `{}`", workload.value));
         }
     }
-    if !known && !cx.broken(FileClass::TeamFolder) && !cx.broken(FileClass::Team) {
+    if !known && !cx.unread.apps() {
         cx.error(
             codes::record::RECORD_GONE,
             Place::Span(file, app.span),
@@ -129,16 +129,25 @@ fn twice(cx: &mut Lowering<'_>, file: FileId, at: &Spanned<SmolStr>, what: &str)
     cx.error(codes::record::DUPLICATE_RECORD, Place::Span(file, at.span), format!("{what} is recorded twice"));
 }
 
-/// A cluster that holds placements and has no file: its file was removed too early.
-fn holds(cx: &mut Lowering<'_>, file: FileId, cluster: &Spanned<SmolStr>, app: &str) {
-    if cx.clusters.iter().any(|c| c.name == cluster.value) || cx.broken(FileClass::Cluster) {
+/// Clusters without a file that the record still names: where first, and by which apps.
+type Gone = BTreeMap<SmolStr, (FileId, Span, BTreeSet<String>)>;
+
+fn holds(cx: &Lowering<'_>, file: FileId, cluster: &Spanned<SmolStr>, team: &SmolStr, app: &SmolStr, gone: &mut Gone) {
+    if cx.clusters.binary_search_by(|c| c.name.cmp(&cluster.value)).is_ok() || cx.unread.clusters {
         return;
     }
-    let diagnostic = Diagnostic::new(
-        codes::record::CLUSTER_STILL_HOLDS,
-        Place::Span(file, cluster.span),
-        format!("cluster `{}` has no file in clusters/ and still holds App `{app}`", cluster.value),
-    )
-    .help("restore its file with `lifecycle: Draining`, let its apps move, set Retired, then remove it");
-    cx.report(diagnostic);
+    let (_, _, apps) = gone.entry(cluster.value.clone()).or_insert_with(|| (file, cluster.span, BTreeSet::new()));
+    apps.insert(format!("{team}/{app}"));
+}
+
+/// A cluster that holds placements and has no file: its file was removed too early. Said once, however much it holds.
+fn report_gone(cx: &mut Lowering<'_>, gone: Gone) {
+    for (cluster, (file, span, apps)) in gone {
+        let apps: Vec<String> = apps.into_iter().collect();
+        let message = format!("cluster `{cluster}` has no file in clusters/ and still holds {}", some_of("App", &apps));
+        cx.report(
+            Diagnostic::new(codes::record::CLUSTER_STILL_HOLDS, Place::Span(file, span), message)
+                .help("restore its file with `lifecycle: Draining`, let its apps move, set Retired, then remove it"),
+        );
+    }
 }

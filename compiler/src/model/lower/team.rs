@@ -8,7 +8,7 @@ use crate::base::name::NameRule;
 use crate::base::quantity::amount;
 use crate::base::{FileId, SmolStr};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::{NamespaceRule, Quota, Team};
+use crate::model::{ClusterSet, NamespaceRule, Quota, Team};
 use crate::source::FileClass;
 
 /// The teams, ascending by name.
@@ -61,12 +61,19 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
         (pairs(allow), pairs(deny))
     });
     let span = clusters.as_ref().map_or(name.span, |c| c.span);
+    let before = cx.said;
+    let selector = clusters.as_ref().map(|c| selector::clusters(cx, file, &c.value, span));
+    let may_use = selector.as_ref().map_or_else(|| ClusterSet::all(cx.clusters.len()), |s| selector::set(cx, s));
+    if let Some(selector) = selector.filter(|_| may_use.is_empty() && cx.said.errors == before.errors) {
+        let none = ClusterSet::all(cx.clusters.len());
+        selector::none_matches(cx, Place::Span(file, span), &selector, &none);
+    }
     Team {
         name: name.value.clone(),
         file,
         name_span: name.span,
         namespaces: rules,
-        clusters: selector::set_or_all(cx, file, clusters.as_ref().map(|c| &c.value), span),
+        clusters: may_use,
         quota: quota.iter().map(|q| self::quota(cx, file, &q.value, q.span)).collect(),
         allow,
         deny,
@@ -125,7 +132,10 @@ pub(super) fn folders_without_team(cx: &mut Lowering<'_>) {
             continue;
         }
         seen = Some(folder.to_owned());
-        if owner(cx, FileId(index)).is_none() && !cx.broken(FileClass::Team) {
+        if owner(cx, FileId(index)).is_none() {
+            cx.unread.folder(folder);
+        }
+        if owner(cx, FileId(index)).is_none() && !cx.unread.teams {
             let near = crate::base::name::nearest(folder, cx.teams.iter().map(|t| t.name.as_str())).map(str::to_owned);
             cx.report(
                 Diagnostic::new(

@@ -1,9 +1,11 @@
 //! Workloads of an app: how each takes part in division, and how its replicas are divided.
 
+use std::collections::BTreeMap;
+
 use super::{Lowering, placement};
 use crate::api::{ObjectRule, ReplicasSpec, Strategy};
 use crate::base::{DigestWriter, FileId, SmolStr, Span, Spanned};
-use crate::diag::{Diagnostic, Place, codes};
+use crate::diag::{Diagnostic, Place, codes, first_of, some_of};
 use crate::kinds::replicas::Counts;
 use crate::model::{Object, Placement, Replicas, Share, TopologyKey, Workload, WorkloadKind};
 
@@ -12,16 +14,18 @@ pub(super) fn workloads(
     cx: &mut Lowering<'_>,
     (app_file, app_span): (FileId, Span),
     objects: &[Object],
-    namespace: Option<&SmolStr>,
+    (team, namespace): (&str, Option<&SmolStr>),
     rules: &[Spanned<ObjectRule>],
     matched: &[Option<usize>],
-    placement: &Placement,
+    (placement, total): (&Placement, Option<placement::Total>),
 ) -> Vec<Workload> {
     let mut workloads = Vec::new();
+    let mut refused: BTreeMap<(usize, Refusal), Vec<SmolStr>> = BTreeMap::new();
     let mut own_total = Vec::new();
     for (index, object) in objects.iter().enumerate() {
         let Some(kind) = object.facts.workload else { continue };
-        let rule = matched.get(index).copied().flatten().map(|i| &rules[i].value);
+        let rule_index = matched.get(index).copied().flatten();
+        let rule = rule_index.map(|i| &rules[i].value);
         let written = rule.and_then(|r| r.replicas.as_ref());
         let policy = match written {
             Some(own) => {
@@ -30,7 +34,16 @@ pub(super) fn workloads(
             }
             None => placement.replicas.clone(),
         };
-        let share = share(cx, app_file, object, kind, policy.strategy, rule);
+        let asked = rule.and_then(|r| r.divide.as_ref()).map(|d| d.value);
+        let share = match share(object, kind, policy.strategy, asked) {
+            Ok(share) => share,
+            Err(refusal) => {
+                if let Some(rule) = rule_index.filter(|_| asked == Some(true)) {
+                    refused.entry((rule, refusal)).or_default().push(object.key.name.clone());
+                }
+                Share::Whole
+            }
+        };
         let (replicas, completions) = totals(kind, object.facts.counts);
         own_total.push(written.is_some_and(|w| w.value.total.is_some()));
         workloads.push(Workload {
@@ -45,23 +58,25 @@ pub(super) fn workloads(
     }
     let counted: Vec<usize> =
         (0..workloads.len()).filter(|i| workloads[*i].kind.replicas_field().is_some() && !own_total[*i]).collect();
-    if placement.replicas.total.is_some() && counted.len() > 1 {
-        let names: Vec<&str> = counted.iter().map(|i| workloads[*i].key.as_str()).collect();
-        cx.report(
-            Diagnostic::new(
-                codes::placement::AMBIGUOUS_TOTAL,
-                Place::Span(app_file, app_span),
-                format!("`total` does not say which of {} workloads is meant: {}", counted.len(), names.join(", ")),
-            )
-            .help("state `replicas.total` in a rule of `objects` for one of them"),
-        );
+    if let Some(total) = &total {
+        if counted.len() > 1 {
+            let names: Vec<&str> = counted.iter().map(|i| workloads[*i].key.as_str()).collect();
+            let message =
+                format!("`total` does not say which of {} workloads is meant: {}", counted.len(), first_of(&names));
+            cx.report(
+                Diagnostic::new(codes::placement::AMBIGUOUS_TOTAL, total.place.clone(), message)
+                    .related(Place::Span(app_file, app_span), "the App that has them")
+                    .help("state `replicas.total` in a rule of `objects` for one of them"),
+            );
+        }
+        if total.of_app && workloads.iter().all(|w| w.kind.replicas_field().is_none()) {
+            let message = "`total` is stated, and no workload of the App has replicas";
+            cx.error(codes::placement::CONTRADICTION, total.place.clone(), message);
+        }
     }
-    if placement.replicas.total.is_some() && workloads.iter().all(|w| w.kind.replicas_field().is_none()) {
-        cx.error(
-            codes::placement::CONTRADICTION,
-            Place::Span(app_file, app_span),
-            "`total` is stated, and no workload of the app has replicas",
-        );
+    for ((rule, refusal), names) in refused {
+        let span = rules[rule].value.divide.as_ref().map_or(rules[rule].span, |d| d.span);
+        cx.report(refusal.diagnostic(Place::Span(app_file, span), &names));
     }
     let one_cluster = placement.candidates.len() <= 1
         || placement.spread.iter().any(|s| s.key == TopologyKey::Cluster && s.max == Some(1));
@@ -70,7 +85,9 @@ pub(super) fn workloads(
         .filter(|w| w.share == Share::Divided && w.policy.strategy.is_none())
         .map(|w| w.key.as_str())
         .collect();
-    if !one_cluster && !open.is_empty() {
+    // a layer that could not be read may state it
+    let stated_elsewhere = cx.unread.fleet || cx.unread.policies || cx.unread.intents_of(team);
+    if !one_cluster && !open.is_empty() && !stated_elsewhere {
         cx.report(
             Diagnostic::new(
                 codes::placement::STRATEGY_NOT_STATED,
@@ -78,7 +95,7 @@ pub(super) fn workloads(
                 format!(
                     "{} clusters are selected and nothing states how the replicas of {} are divided",
                     placement.candidates.len(),
-                    open.join(", ")
+                    first_of(&open)
                 ),
             )
             .help("state `placement.replicas.strategy`: Duplicated (all in each), StaticWeight, DynamicWeight or Aggregated"),
@@ -114,61 +131,68 @@ fn totals(kind: WorkloadKind, counts: Counts) -> (u32, Option<u32>) {
     }
 }
 
+/// Why a workload cannot be divided.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Refusal {
+    Job,
+    StatefulSet,
+    CronJob,
+    Pod,
+}
+
+impl Refusal {
+    fn diagnostic(self, place: Place, names: &[SmolStr]) -> Diagnostic {
+        use codes::placement as code;
+        let (code, kind, why, help) = match self {
+            Self::Job => (
+                code::JOB_NOT_DIVISIBLE,
+                "Job",
+                "without `completions`, or Indexed: each part would complete by itself",
+                "leave it on one cluster, state `completions`, or ask for Duplicated",
+            ),
+            Self::StatefulSet => (
+                code::STATEFULSET_DIVIDED,
+                "StatefulSet",
+                "its pods would have the same names in every cluster",
+                "leave it on one cluster, or ask for Duplicated",
+            ),
+            Self::CronJob => (
+                code::JOB_NOT_DIVISIBLE,
+                "CronJob",
+                "it has no replicas to divide",
+                "leave it on one cluster, or ask for Duplicated",
+            ),
+            Self::Pod => (
+                code::JOB_NOT_DIVISIBLE,
+                "Pod",
+                "it has no replicas to divide",
+                "leave it on one cluster, or ask for Duplicated",
+            ),
+        };
+        Diagnostic::new(code, place, format!("{} cannot be divided: {why}", some_of(kind, names))).help(help)
+    }
+}
+
+/// How a workload takes part in division. `asked` is what the rule for it says about dividing.
 fn share(
-    cx: &mut Lowering<'_>,
-    app_file: FileId,
     object: &Object,
     kind: WorkloadKind,
     strategy: Option<Strategy>,
-    rule: Option<&ObjectRule>,
-) -> Share {
-    let asked = rule.and_then(|r| r.divide.as_ref());
+    asked: Option<bool>,
+) -> Result<Share, Refusal> {
     if strategy == Some(Strategy::Duplicated) {
-        return Share::Everywhere;
+        return Ok(Share::Everywhere);
     }
     let counts = object.facts.counts;
-    let divisible_job = counts.completions.is_some() && !counts.indexed;
-    let mut refuse = |code, message: String, help: &str| {
-        if let Some(asked) = asked.filter(|a| a.value) {
-            cx.report(Diagnostic::new(code, Place::Span(app_file, asked.span), message).help(help));
-        }
-    };
+    let divisible = if asked == Some(false) { Share::Whole } else { Share::Divided };
     match kind {
-        WorkloadKind::DaemonSet => Share::Everywhere,
-        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::ReplicationController => {
-            if asked.is_some_and(|a| !a.value) { Share::Whole } else { Share::Divided }
-        }
-        WorkloadKind::Job if divisible_job => {
-            if asked.is_some_and(|a| !a.value) {
-                Share::Whole
-            } else {
-                Share::Divided
-            }
-        }
-        WorkloadKind::Job => {
-            refuse(
-                codes::placement::JOB_NOT_DIVISIBLE,
-                format!("Job `{}` has no `completions`, or is Indexed, and cannot be divided", object.key.name),
-                "leave it on one cluster, state `completions`, or ask for Duplicated",
-            );
-            Share::Whole
-        }
-        WorkloadKind::StatefulSet => {
-            refuse(
-                codes::placement::STATEFULSET_DIVIDED,
-                format!("StatefulSet `{}` cannot be divided: its pods would share names", object.key.name),
-                "leave it on one cluster, or ask for Duplicated",
-            );
-            Share::Whole
-        }
-        WorkloadKind::CronJob | WorkloadKind::Pod => {
-            refuse(
-                codes::placement::JOB_NOT_DIVISIBLE,
-                format!("{} `{}` has no replicas to divide", object.key.kind, object.key.name),
-                "leave it on one cluster, or ask for Duplicated",
-            );
-            Share::Whole
-        }
+        WorkloadKind::DaemonSet => Ok(Share::Everywhere),
+        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::ReplicationController => Ok(divisible),
+        WorkloadKind::Job if counts.completions.is_some() && !counts.indexed => Ok(divisible),
+        WorkloadKind::Job => Err(Refusal::Job),
+        WorkloadKind::StatefulSet => Err(Refusal::StatefulSet),
+        WorkloadKind::CronJob => Err(Refusal::CronJob),
+        WorkloadKind::Pod => Err(Refusal::Pod),
     }
 }
 

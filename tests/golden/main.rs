@@ -1,0 +1,9 @@
+//! What the compiler makes of whole repositories, against answers that others gave, and what it says about them: every
+//! diagnostic at its exact place, and what it makes of hostile input. A new diagnostic gets a file in
+//! `fixtures/diagnostics/`; its form is in [`fixture`].
+
+mod deployed;
+mod diagnostics;
+mod fixture;
+mod manifests;
+mod real;
