@@ -137,10 +137,15 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     if !violations.is_empty() {
         return Err(CompileError::Bug(violations));
     }
-    diagnostics.extend(report::deficits(&fleet, &target));
-    diagnostics.sort();
     let plan = plan::plan(&fleet, &variants, &record, &target);
     let rendered = render::render(&fleet, &variants, &plan);
+    variants.report_late(&fleet, &mut diagnostics);
+    locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
+    diagnostics.extend(report::deficits(&fleet, &target));
+    diagnostics.sort();
+    if diagnostics.has_errors() {
+        return Err(CompileError::Refused(Refusal { files, diagnostics }));
+    }
     Ok(Compiled { files, fleet, record, variants, target, plan, rendered, diagnostics })
 }
 

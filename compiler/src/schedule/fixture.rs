@@ -157,6 +157,7 @@ impl FleetFixture {
         let all = ClusterSet::all(self.fleet.clusters.len());
         AppFixture {
             app: App {
+                namespace: None,
                 team: TeamId(0),
                 name: name.into(),
                 file: FileId(0),
@@ -417,20 +418,16 @@ impl AppFixture {
     fn build(self, fleet: &Fleet) -> (App, AppVariants) {
         let Self { app, pods, written, all } = self;
         let facts: Vec<_> = pods.iter().map(|pod| Arc::new(pod::read(pod).facts)).collect();
-        let objects: Vec<_> = app.objects.iter().map(|object| Arc::clone(&object.template)).collect();
-        let variant = |cluster: ClusterId| Variant {
-            objects: objects.clone(),
-            workloads: facts
-                .iter()
-                .zip(&written)
-                .map(|(pod, written)| WorkloadVariant {
-                    pod: Some(Arc::clone(pod)),
-                    replicas: written.get(&cluster).copied(),
-                })
-                .collect(),
+        let base = app.objects.iter().map(|object| Arc::clone(&object.template)).collect();
+        let variant = |cluster: ClusterId| {
+            let each = facts.iter().zip(&written).map(|(pod, written)| WorkloadVariant {
+                pod: Some(Arc::clone(pod)),
+                replicas: written.get(&cluster).copied(),
+            });
+            Variant::of_workloads(each.collect())
         };
         assert_eq!(all.len(), fleet.clusters.len());
         let of_cluster = (0..u16::try_from(all.len()).unwrap()).collect();
-        (app, AppVariants { variants: all.iter().map(variant).collect(), of_cluster })
+        (app, AppVariants::new(all.iter().map(variant).collect(), of_cluster, base))
     }
 }
