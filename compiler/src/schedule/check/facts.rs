@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::api::{Lifecycle, Strategy};
+use crate::api::{Capacity, Lifecycle, Strategy};
 use crate::base::taint::{Taint, TaintEffect, first_untolerated};
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::kinds::native;
@@ -250,10 +250,12 @@ impl<'a> AppFacts<'a> {
         WorkloadFacts { workload, before, after, proper, seats, former_rules, new: recorded.is_none() }
     }
 
-    /// Whether the pods may use the pool of a seat; DaemonSets are in no pool, and unknown pools take everything.
+    /// Whether the pods may use the pool of a seat. DaemonSets are in no pool, unknown pools take everything, and pools
+    /// are no question where room is ignored.
     fn uses_its_pool(&self, inputs: &Inputs<'a>, workload: usize, seat: &Seat) -> bool {
-        let daemon = self.app.workloads[workload].kind == WorkloadKind::DaemonSet;
-        if daemon || !inputs.pools[seat.cluster.index()].known {
+        let w = &self.app.workloads[workload];
+        let free = w.kind == WorkloadKind::DaemonSet || w.policy.capacity == Capacity::Ignore;
+        if free || !inputs.pools[seat.cluster.index()].known {
             return true;
         }
         let Some(pod) = inputs.pod(self, workload, seat.cluster) else { return true };
@@ -294,7 +296,8 @@ fn reaches(object: &Object, cluster: ClusterId) -> bool {
 }
 
 fn rules(workload: &Workload, cluster: ClusterId) -> Option<Vec<&crate::model::WeightRule>> {
-    let by_weight = workload.policy.strategy.is_none_or(|strategy| strategy == Strategy::StaticWeight);
+    let by_weight = workload.share != Share::Everywhere
+        && workload.policy.strategy.is_none_or(|strategy| strategy == Strategy::StaticWeight);
     let rules = workload.policy.weights.as_ref().filter(|_| by_weight)?;
     Some(rules.iter().filter(|rule| rule.clusters.contains(cluster)).collect())
 }
