@@ -42,6 +42,7 @@ const REFUSED: &[(&str, u32, &str, &str)] = &[
 ];
 const QUOBYTE: &str =
     "kubernetes-examples/_archived__persistent-volume-provisioning__quobyte__quobyte-admin-secret.yaml";
+const VITESS: &str = "kubernetes-examples/_archived__storage__vitess__vttablet-pod-template.yaml";
 const SCALEIO: &str = "kubernetes-examples/_archived__volumes__scaleio__sc-pvc.yaml";
 
 #[derive(Deserialize)]
