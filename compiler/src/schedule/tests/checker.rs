@@ -50,7 +50,11 @@ fn planted_faults_are_found() {
             |t| t.apps[1].seats = vec![seat(0, 6), seat(1, 5), seat(2, 1)],
             "cluster c, which takes none",
         ),
-        ("a cordoned cluster", |t| t.apps[1].seats = vec![seat(0, 6), seat(1, 5), seat(3, 1)], "cluster d, which takes none"),
+        (
+            "a cordoned cluster",
+            |t| t.apps[1].seats = vec![seat(0, 6), seat(1, 5), seat(3, 1)],
+            "cluster d, which takes none",
+        ),
         ("a cap", |t| t.apps[1].seats = vec![seat(0, 9), seat(1, 3)], "at most 8"),
         ("a move without a cause", |t| t.apps[1].seats = vec![seat(0, 5), seat(1, 7)], "nothing asked for it"),
         ("the spread", |t| t.apps[1].seats = vec![seat(0, 12)], "1 groups of cluster, at least 2"),
@@ -60,15 +64,17 @@ fn planted_faults_are_found() {
         (
             "a deficit that is none",
             |t| {
-                t.apps[1].deficits =
-                    vec![Deficit::Unplaced { workload: 0, replicas: 1, wanted: 12, displaced: 0 }];
+                t.apps[1].deficits = vec![Deficit::Unplaced { workload: 0, replicas: 1, wanted: 12, displaced: 0 }];
             },
             "reported as unplaced",
         ),
-        ("a quota that does not refuse", |t| {
-            t.apps[1].deficits =
-                vec![Deficit::Quota { resource: "pods".into(), used: 12, more: 1, hard: 14 }];
-        }, "a deficit that is none"),
+        (
+            "a quota that does not refuse",
+            |t| {
+                t.apps[1].deficits = vec![Deficit::Quota { resource: "pods".into(), used: 12, more: 1, hard: 14 }];
+            },
+            "a deficit that is none",
+        ),
         ("an app without a target", |t| drop(t.apps.pop()), "1 apps have a target, of 2"),
     ];
     for (what, plant, says) in faults {

@@ -45,10 +45,7 @@ fn a_whole_that_fits_nowhere_is_not_split() {
     fleet.add(app.clone());
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "db"), "a=2", "Cap: what fits runs");
-    assert_eq!(
-        target.apps[0].deficits,
-        [Deficit::Unplaced { workload: 0, replicas: 1, wanted: 3, displaced: 0 }]
-    );
+    assert_eq!(target.apps[0].deficits, [Deficit::Unplaced { workload: 0, replicas: 1, wanted: 3, displaced: 0 }]);
     fleet.add(app.with(|policy| policy.capacity = Capacity::Require));
     assert_eq!(fleet.placed("db"), "");
 }

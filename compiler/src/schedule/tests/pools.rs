@@ -91,12 +91,8 @@ fn vanished_nodes_displace_in_order() {
         let app = fleet.app(name, Strategy::StaticWeight).deployment_of(5, "cpu=1000").priority(priority);
         fleet.add(app).runs(name, "a=5");
     }
-    fleet.observed("a").capacity = Some(vec![ObservedPool {
-        name: "p".into(),
-        nodes: 6,
-        allocatable: resources("cpu=1000"),
-        others: vec![],
-    }]);
+    fleet.observed("a").capacity =
+        Some(vec![ObservedPool { name: "p".into(), nodes: 6, allocatable: resources("cpu=1000"), others: vec![] }]);
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "top"), "a=5");
     assert_eq!(fleet.seats(&target, "low"), "a=1 b=3");

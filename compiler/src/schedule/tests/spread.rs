@@ -52,7 +52,8 @@ fn spread_04_too_few_regions_is_said_and_others_are_placed() {
 #[test]
 fn spread_06_what_runs_is_not_withdrawn_when_a_region_is_lost() {
     let mut fleet = regions([9, 0, 9, 0, 9]);
-    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(9, "cpu=1000").spread(TopologyKey::Region, 3, None);
+    let app =
+        fleet.app("web", Strategy::StaticWeight).deployment_of(9, "cpu=1000").spread(TopologyKey::Region, 3, None);
     fleet.add(app).runs("web", "a1=3 b1=3 c1=3");
     fleet.scenario.lose.insert("c1".into());
     let target = fleet.schedule();

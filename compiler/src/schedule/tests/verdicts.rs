@@ -67,8 +67,7 @@ fn rounding_bounds_weights_and_choice() {
     let app = app.with(|policy| policy.weights.as_mut().unwrap()[3].max = Some(0));
     fleet.add(app);
     let one = |name: &str| vec![name.to_owned()];
-    let expected =
-        [(Verdict::Bound, one("d")), (Verdict::NoWeight, one("e")), (Verdict::RoundedToZero, one("c"))];
+    let expected = [(Verdict::Bound, one("d")), (Verdict::NoWeight, one("e")), (Verdict::RoundedToZero, one("c"))];
     assert_eq!(verdicts(&fleet, 0), expected);
     let app = fleet.app("web", Strategy::Aggregated).deployment(2);
     fleet.add(app);
