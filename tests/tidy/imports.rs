@@ -23,7 +23,20 @@ const TABLE: &[(&str, &[&str])] = &[
     ("session", &["parse", "source"]),
     (
         "diff",
-        &["api", "kinds", "model", "parse", "placements", "plan", "render", "schedule", "variants", "yaml", "crate"],
+        &[
+            "api",
+            "diag",
+            "kinds",
+            "model",
+            "parse",
+            "placements",
+            "plan",
+            "render",
+            "schedule",
+            "variants",
+            "yaml",
+            "crate",
+        ],
     ),
     (
         "report",
