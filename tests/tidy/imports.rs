@@ -21,6 +21,8 @@ const TABLE: &[(&str, &[&str])] = &[
     ("plan", &["api", "kinds", "model", "parse", "placements", "schedule", "variants"]),
     ("render", &["kinds", "model", "parse", "plan", "variants", "yaml"]),
     ("session", &["parse", "source"]),
+    ("locate", &["diag", "source", "yaml"]),
+    ("recheck", &["parse", "schedule", "session", "source", "crate"]),
     (
         "diff",
         &[
