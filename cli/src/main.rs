@@ -1,1 +1,31 @@
-fn main() {}
+//! The command line of fleetwright: arguments in, text out. Nothing is decided here; the compiler decides.
+//!
+//! Invariants: stdout is data, stderr is talk; the exit code says whose fault it is (see [`exit`]); [`fleet`] alone
+//! decides which trees a command reads; a closed pipe is not an error.
+//! The next command is a file here with its arguments and its `run`, and a variant of [`args::Command`]; the next output
+//! format a file below [`output`] and a variant of [`args::Format`].
+
+mod args;
+mod check;
+mod context;
+mod diff;
+mod exit;
+mod explain;
+mod fleet;
+mod init;
+mod output;
+mod plan;
+mod render;
+mod schema;
+mod streams;
+mod template;
+mod why;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    exit::explain_panics();
+    args::Cli::parse().run()
+}

@@ -24,13 +24,13 @@ pub mod overrides;
 pub mod parse;
 pub mod placements;
 pub mod plan;
+mod recheck;
 pub mod render;
 pub mod report;
 pub mod room;
 pub mod schedule;
 mod session;
 pub mod source;
-mod thin;
 pub mod variants;
 pub mod yaml;
 
@@ -46,9 +46,10 @@ use placements::Record;
 use plan::Plan;
 use render::RenderedFleet;
 use schedule::{Scenario, Target};
-use source::{FilesError, Overlay, ReadError, SourceFile};
+use source::{FilesError, Overlay, ReadError, RecordSource, SourceFile};
 use variants::Variants;
 
+pub use recheck::{Difference, StaleMemo, difference};
 pub use session::Session;
 
 /// Everything a compile found out.
@@ -109,7 +110,12 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
         let place = Place::Path(path.as_str().to_owned());
         Diagnostic::new(codes::layout::IGNORED_FILE, place, "this file is not read: only .yaml, .yml and .json are")
     }));
-    diagnostics.extend(listing.record_among_intents.iter().map(|path| {
+    // Told to take no record at all, nobody takes the one beside the intents for the one that counts.
+    let misplaced = match overlay.record {
+        RecordSource::Tree(_) => listing.record_among_intents.as_slice(),
+        RecordSource::None | RecordSource::Same => &[],
+    };
+    diagnostics.extend(misplaced.iter().map(|path| {
         Diagnostic::new(
             codes::layout::RECORD_IN_INTENTS,
             Place::Path(path.as_str().to_owned()),
@@ -126,15 +132,20 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
     }
-    let target = thin::schedule(&fleet, &variants, &record, scenario);
-    let violations = thin::check(&fleet, &variants, &record, scenario, &target);
+    let target = schedule::schedule(&fleet, &variants, &record, scenario);
+    let violations = schedule::check::check(&fleet, &variants, &record, scenario, &target);
     if !violations.is_empty() {
         return Err(CompileError::Bug(violations));
     }
-    diagnostics.extend(thin::deficits(&fleet, &target));
-    diagnostics.sort();
-    let plan = thin::plan(&fleet, &variants, &record, &target);
+    let plan = plan::plan(&fleet, &variants, &record, &target);
     let rendered = render::render(&fleet, &variants, &plan);
+    variants.report_late(&fleet, &mut diagnostics);
+    locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
+    diagnostics.extend(report::deficits(&fleet, &target));
+    diagnostics.sort();
+    if diagnostics.has_errors() {
+        return Err(CompileError::Refused(Refusal { files, diagnostics }));
+    }
     Ok(Compiled { files, fleet, record, variants, target, plan, rendered, diagnostics })
 }
 

@@ -1,9 +1,18 @@
-//! What the compiler says about whole repositories: every diagnostic at its exact place, and what it makes of hostile
-//! input. A new diagnostic gets a file in `fixtures/diagnostics/`; its form is in [`fixture`].
+//! What the compiler makes of whole repositories, against answers that others gave, and what it says about them: every
+//! diagnostic at its exact place, and what it makes of hostile input. A new diagnostic gets a file in
+//! `fixtures/diagnostics/`; its form is in [`fixture`].
 
+// Functions that tests share are tests too.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+mod deployed;
 mod diagnostics;
+mod emission;
+mod examples;
 mod fifteen;
 mod fixture;
 mod hostile;
+mod manifests;
+mod real;
 mod schemas;
 mod text;

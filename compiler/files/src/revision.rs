@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
+use fleetwright_compiler::base::name::nearest;
 use fleetwright_compiler::source::FilesError;
 use git2::{BranchType, ErrorClass, ErrorCode, Oid, Reference, Repository};
-
-/// Names in a suggestion.
-const MAX_SUGGESTED: usize = 3;
 
 pub(crate) fn open_repository(path: &Path) -> Result<Repository, FilesError> {
     Repository::open(path).map_err(|e| open_error(path, &e))
@@ -55,7 +53,7 @@ fn unknown(repo: &Repository, revision: &str, e: &git2::Error) -> String {
         }
         _ => e.message().to_owned(),
     };
-    let near = nearest(revision, &names);
+    let near = near(revision, &names);
     if !near.is_empty() {
         reason.push_str(&format!("; did you mean {}?", near.join(" or ")));
     } else if repo.is_shallow() {
@@ -75,42 +73,17 @@ fn names(repo: &Repository) -> Vec<String> {
     names
 }
 
-fn nearest(revision: &str, names: &[String]) -> Vec<String> {
+/// The names that were most likely meant: one as a whole, one by its last part.
+fn near(revision: &str, names: &[String]) -> Vec<String> {
     let typed = revision.split(['~', '^', ':', '@']).next().unwrap_or(revision);
-    // Half of a short name, so that two letters that traded places are found.
-    let allowed = (typed.chars().count() / 2).clamp(1, 3);
-    let mut near: Vec<(usize, &String)> = names
-        .iter()
-        .filter_map(|name| {
-            let bare = name.rsplit('/').next().unwrap_or(name);
-            let distance = distance(typed, name).min(distance(typed, bare));
-            (distance <= allowed).then_some((distance, name))
-        })
-        .collect();
-    near.sort();
-    near.into_iter().take(MAX_SUGGESTED).map(|(_, name)| format!("`{name}`")).collect()
-}
-
-/// Edits (insert, remove, replace a character) between two names; long ones are not compared.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(65).collect(), b.chars().take(65).collect());
-    if a.len() > 64 || b.len() > 64 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (y, above) in b.iter().zip(row.iter_mut().skip(1)) {
-            let best = (diagonal + usize::from(x != y)).min(left + 1).min(*above + 1);
-            diagonal = std::mem::replace(above, best);
-            left = best;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
+    let bare = |name: &String| name.rsplit('/').next().unwrap_or(name).to_owned();
+    let whole = nearest(typed, names.iter().map(String::as_str)).map(str::to_owned);
+    let last_parts: Vec<String> = names.iter().map(bare).collect();
+    let by_last_part = nearest(typed, last_parts.iter().map(String::as_str)).map(str::to_owned);
+    let of_last_part = by_last_part.and_then(|part| names.iter().find(|n| bare(n) == part)).cloned();
+    let mut found: Vec<String> = whole.into_iter().chain(of_last_part).collect();
+    found.dedup();
+    found.into_iter().map(|name| format!("`{name}`")).collect()
 }
 
 /// The revision that holds the record: the local branch of this name, else that of the remote `origin`, as a full
@@ -139,17 +112,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances() {
-        for (a, b, expected) in [
-            ("live", "live", 0),
-            ("live", "life", 1),
-            ("", "abc", 3),
-            ("abc", "", 3),
-            ("main", "mian", 2),
-            ("live", "lives", 1),
-        ] {
-            assert_eq!(distance(a, b), expected, "{a} {b}");
+    fn near_names_are_found_whole_or_by_their_last_part() {
+        let names: Vec<String> = ["main", "origin/live", "v1.0"].map(str::to_owned).into();
+        for (typed, expected) in
+            [("mian", vec!["`main`"]), ("lvie", vec!["`origin/live`"]), ("main~3", vec!["`main`"]), ("zzzzzz", vec![])]
+        {
+            assert_eq!(near(typed, &names), expected, "{typed}");
         }
-        assert_eq!(distance(&"x".repeat(65), "x"), usize::MAX);
     }
 }

@@ -59,6 +59,14 @@ pub(super) fn bounds(division: &Division<'_>) -> (Vec<Bound>, Vec<Option<Reason>
     (bounds, reasons)
 }
 
+/// The most replicas a division gives a candidate, whatever the others get: what selection takes for its room.
+/// 0 for a cluster that is drained or, where room is the weight, has none.
+#[must_use]
+pub fn most_replicas(division: &Division<'_>, candidate: &Candidate) -> u32 {
+    let (bound, _) = bound(division, candidate);
+    if bound.weight == 0 { bound.floor } else { bound.cap }
+}
+
 fn bound(division: &Division<'_>, candidate: &Candidate) -> (Bound, Option<Reason>) {
     let held = kept(division.strategy, candidate);
     let previous = if division.start == Start::Fresh { 0 } else { held };

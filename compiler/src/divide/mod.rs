@@ -15,6 +15,7 @@ pub mod share;
 mod strategy;
 pub mod webster;
 
+pub use bounds::most_replicas;
 pub use reason::Reason;
 pub use strategy::{Candidate, Capacity, Division, Outcome, Start, Strategy, divide};
 pub use webster::{Party, webster};

@@ -83,11 +83,11 @@ pub struct Outcome {
     pub seats: Vec<u32>,
     /// Wanted replicas without a place.
     pub unplaced: u32,
-    /// Replicas the clusters could take. Differs from the sum of `seats` only where the increase was refused.
+    /// Of the wanted replicas, how many fit. More than `seats` hold only where the increase was refused.
     pub fits: u32,
     /// [`Capacity::Require`] refused the increase; `seats` is what is placed.
     pub refused: bool,
-    /// By candidate, ascending; at most one each.
+    /// By candidate, ascending; at most one each. Where the increase was refused: what stood in its way.
     pub reasons: Vec<(usize, Reason)>,
 }
 
@@ -139,7 +139,7 @@ fn refuse(division: &Division<'_>, outcome: Outcome) -> Outcome {
     }
 }
 
-/// Adds `more` replicas to `seats`, tier by tier; returns how many found no place.
+/// Adds `more` replicas to `seats`, each tier filling before the next; returns how many found no place.
 fn grow(division: &Division<'_>, bounds: &[Bound], mut seats: Vec<u32>, more: u32) -> (Vec<u32>, u32) {
     let mut left = more;
     for tier in tiers(bounds) {

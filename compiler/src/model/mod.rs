@@ -5,6 +5,7 @@
 //! A new kind of the API is lowered in a file of its own below `lower`; a new rule over the whole fleet is a check of its
 //! own below `check`.
 
+mod app_selector;
 pub mod check;
 mod cluster_set;
 pub mod lower;
@@ -21,6 +22,7 @@ use crate::base::{AppId, ClusterId, Digest, FileId, Resources, SmolStr, Span, Sp
 use crate::parse::{Facts, ObjKey, Template};
 
 pub use crate::kinds::replicas::WorkloadKind;
+pub use app_selector::{AppSelector, Rank, Specificity};
 pub use cluster_set::ClusterSet;
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};

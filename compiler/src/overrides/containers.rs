@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::Subject;
 use super::error::OpError;
 use super::pointer::child;
+use crate::base::name::nearest;
 use crate::base::{Path, Seg, SmolStr};
-use crate::kinds::native::nearest;
 
 /// Which containers an operation is about.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,7 +10,7 @@ use super::error::OpError;
 use super::list_edit::list_mut;
 use super::substitute::{self, Variables};
 use crate::base::SmolStr;
-use crate::kinds::native::nearest;
+use crate::base::name::nearest;
 
 /// Sets and removes variables in the containers. A variable that exists keeps its place in the list, since later ones
 /// may refer to it; a new one goes to the end.

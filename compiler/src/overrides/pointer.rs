@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::error::{Missing, MissingAt, OpError};
+use crate::base::name::nearest;
 use crate::base::{Path, Seg, SmolStr};
-use crate::kinds::native::{JsonType, nearest};
+use crate::kinds::native::JsonType;
 
 /// Deeper than any manifest or patch the reader lets through.
 pub(super) const DEPTH_LIMIT: usize = 200;

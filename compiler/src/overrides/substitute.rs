@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::error::{OpError, did_you_mean};
+use crate::base::name::nearest;
 use crate::base::{Path, Seg, SmolStr};
-use crate::kinds::native::nearest;
 
 /// The variables of one cluster by name, such as `cluster.labels.env`.
 pub type Variables = BTreeMap<SmolStr, SmolStr>;

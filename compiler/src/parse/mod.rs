@@ -20,9 +20,9 @@ use crate::base::{SmolStr, Span};
 use crate::diag::{Finding, codes};
 use crate::placements::{RecordDoc, StateForm};
 use crate::source::FileClass;
-use crate::yaml::{self, Limits, YamlError, YamlErrorKind};
+use crate::yaml::{self, Limits, WarningKind, YamlError, YamlErrorKind, YamlWarning};
 
-pub use facts::Facts;
+pub use facts::{Defined, Facts};
 pub use template::{Template, canonical};
 
 /// What a file holds.
@@ -149,10 +149,8 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
     ir.lost_intent = ir.broken;
     ir.findings.extend(errors.iter().map(reading_finding));
     for document in &documents {
-        ir.findings.extend(document.warnings.iter().map(|warning| {
-            // a value may be a secret: masked, the place shows it to those who can read the file
-            Finding::new(codes::reading::AMBIGUOUS_SCALAR, warning.span, warning.masked()).help(warning.hint())
-        }));
+        let secret = document.root.as_ref().is_none_or(may_hold_secrets);
+        ir.findings.extend(document.warnings.iter().map(|warning| reading_warning(warning, text, secret)));
         let Ok(doc) = u16::try_from(document.index) else {
             (ir.broken, ir.lost_intent) = (true, true);
             let start = Span::new(document.span.start, document.span.start);
@@ -175,7 +173,14 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
                     manifest::read(node, doc, &mut ir);
                 }
             }
-            FileClass::Placements | FileClass::State => crate::placements::read(node, form.state, doc, &mut ir),
+            FileClass::Placements | FileClass::State => match crate::placements::read(node, form.state) {
+                Ok(Some(record)) => ir.docs.push(DocIr { doc, item: None, body: DocBody::Record(record) }),
+                Ok(None) => {}
+                Err(finding) => {
+                    ir.broken = true;
+                    ir.findings.push(finding);
+                }
+            },
             FileClass::Vendor | FileClass::Approval => {
                 ir.findings.push(
                     Finding::new(
@@ -189,6 +194,15 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
         }
     }
     ir
+}
+
+/// Whether a document is a Secret, a list with one, or encrypted: its values are shown in no message.
+fn may_hold_secrets(node: &yaml::Node<'_>) -> bool {
+    let secret = |node: &yaml::Node<'_>| {
+        node.get("kind").and_then(yaml::Node::as_str) == Some("Secret") || node.get("sops").is_some()
+    };
+    let items = node.get("items").map(|items| &items.value);
+    secret(node) || matches!(items, Some(yaml::Yaml::Seq(items)) if items.iter().any(secret))
 }
 
 fn reading_finding(error: &YamlError) -> Finding {
@@ -232,4 +246,47 @@ fn reading_finding(error: &YamlError) -> Finding {
         finding.related.push((*first, "first written here".to_owned()));
     }
     finding
+}
+
+/// Of what may be a secret no value is shown; the place shows it to those who can read the file.
+fn reading_warning(warning: &YamlWarning, text: &str, secret: bool) -> Finding {
+    let code = match &warning.kind {
+        WarningKind::Ambiguous { .. } => codes::reading::AMBIGUOUS_SCALAR,
+        WarningKind::MergeOverrides { .. } => codes::reading::MERGE_OVERRIDES,
+        WarningKind::IgnoredTag { .. } => codes::reading::IGNORED_TAG,
+    };
+    let (message, help) = match secret {
+        true => (warning.masked(), warning.masked_hint()),
+        false => (warning.message(text), warning.hint()),
+    };
+    let mut finding = Finding::new(code, warning.span, message).help(help);
+    if let WarningKind::MergeOverrides { written, .. } = &warning.kind {
+        finding.related.push((*written, "this one loses".to_owned()));
+    }
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ambiguous_scalars_of_secrets_are_not_shown() {
+        let form = FileForm::of(FileClass::TeamFolder, "teams/t/a/x.yaml");
+        let object = |kind: &str, rest: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: a}}\n{rest}");
+        for (text, shown) in [
+            (object("ConfigMap", "x: 0123\n"), true),
+            (object("Secret", "x: 0123\n"), false),
+            (object("ConfigMap", "x: 0123\nsops: {}\n"), false),
+            ("kind: List\nitems: [{kind: ConfigMap, x: 0123}]\n".to_owned(), true),
+            ("kind: List\nitems: [{kind: ConfigMap}, {kind: Secret, x: 0123}]\n".to_owned(), false),
+            // broken further on: what it is cannot be known
+            (object("ConfigMap", "x: 0123\nx: 1\n"), false),
+        ] {
+            let ir = parse(text.as_bytes(), form, &Limits::default());
+            let found = ir.findings.iter().find(|f| f.code == codes::reading::AMBIGUOUS_SCALAR).unwrap();
+            let said = format!("{} {}", found.message, found.help.clone().unwrap());
+            assert_eq!((said.contains("`0123`"), said.contains("83")), (shown, shown), "{text}{said}");
+        }
+    }
 }

@@ -11,7 +11,6 @@ use crate::base::quantity::Quantity;
 use crate::base::taint::TaintEffect;
 use crate::base::{SmolStr, Spanned};
 use crate::diag::{Finding, codes};
-use crate::parse::{DocBody, DocIr, FileIr};
 use crate::yaml::{self, Node};
 
 /// A document of the record.
@@ -160,8 +159,12 @@ pub struct OutageDoc {
     pub since: Option<SmolStr>,
 }
 
-/// Reads a document of the record. `form` is `None` for a file of `placements/`.
-pub fn read(node: &Node<'_>, form: Option<StateForm>, doc: u16, ir: &mut FileIr) {
+/// Reads a document of the record. `form` is `None` for a file of `placements/`. `Ok(None)` is a document that a compile
+/// does not look at.
+///
+/// # Errors
+/// When the document is not of a form that this version knows.
+pub fn read(node: &Node<'_>, form: Option<StateForm>) -> Result<Option<RecordDoc>, Finding> {
     let body = match form {
         None => typed::<PlacementsDoc>(node).and_then(|placements| {
             if placements.api_version.as_str() == API_VERSION && placements.kind.as_str() == "Placements" {
@@ -180,7 +183,7 @@ pub fn read(node: &Node<'_>, form: Option<StateForm>, doc: u16, ir: &mut FileIr)
         Some(StateForm::Taints) => typed(node).map(RecordDoc::Taints),
         Some(StateForm::Lifecycle) => typed(node).map(RecordDoc::Lifecycle),
         Some(StateForm::Outage) => typed(node).map(RecordDoc::Outage),
-        Some(StateForm::NotForCompile) => return,
+        Some(StateForm::NotForCompile) => return Ok(None),
         Some(StateForm::Unknown) => Err(Finding::new(
             codes::record::STATE_NOT_YET,
             node.head(),
@@ -188,13 +191,7 @@ pub fn read(node: &Node<'_>, form: Option<StateForm>, doc: u16, ir: &mut FileIr)
         )
         .help("use the version of fleetwright that wrote it")),
     };
-    match body {
-        Ok(record) => ir.docs.push(DocIr { doc, item: None, body: DocBody::Record(record) }),
-        Err(finding) => {
-            ir.broken = true;
-            ir.findings.push(finding);
-        }
-    }
+    body.map(Some)
 }
 
 fn typed<T: DeserializeOwned>(node: &Node<'_>) -> Result<T, Finding> {

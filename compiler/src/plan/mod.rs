@@ -3,8 +3,16 @@
 //! Invariants: leaves no choice to whoever executes it; objects without replicas follow the workloads; equal inputs give
 //! equal plans, in one order.
 
-use crate::base::{ClusterId, SmolStr};
+mod moves;
+mod namespaces;
+mod objects;
+
 use crate::base::labels::Labels;
+use crate::base::{ClusterId, SmolStr};
+use crate::model::Fleet;
+use crate::placements::Record;
+use crate::schedule::Target;
+use crate::variants::Variants;
 
 /// The plan of a compile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,4 +91,21 @@ pub enum Cause {
     Displaced,
     /// They take the place of replicas that left another cluster, or were short before.
     Refill,
+}
+
+/// Plans which object goes where, which namespaces are generated, and what moves.
+#[must_use]
+pub fn plan(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Plan {
+    let each = fleet.app_ids().zip(variants.apps.iter().zip(&target.apps));
+    let apps: Vec<AppPlan> = each
+        .map(|(id, (variants, target))| {
+            let shares = objects::shares(fleet.app(id), target);
+            AppPlan {
+                objects: objects::objects(fleet.app(id), variants, target, &shares),
+                moves: moves::moves(fleet, id, variants, record, target, &shares),
+            }
+        })
+        .collect();
+    let namespaces = namespaces::namespaces(fleet, &apps);
+    Plan { apps, namespaces }
 }

@@ -69,15 +69,14 @@ pub fn render(fleet: &Fleet, variants: &Variants, plan: &Plan) -> RenderedFleet 
     }
     for (id, plan) in fleet.app_ids().zip(&plan.apps) {
         let app = fleet.app(id);
-        let app_variants = &variants.apps[id.index()];
         for planned in plan.objects.chunk_by(|a, b| a.cluster == b.cluster) {
             let Some(first) = planned.first() else { continue };
-            let variant = app_variants.of(first.cluster);
+            let templates = variants.objects(fleet, id, first.cluster);
             let mut objects: Vec<RenderedObject> = planned
                 .iter()
                 .map(|p| RenderedObject {
                     object: p.object,
-                    template: Arc::clone(&variant.objects[p.object as usize]),
+                    template: Arc::clone(&templates[p.object as usize]),
                     fill: p.fill,
                 })
                 .collect();

@@ -1,1 +1,31 @@
-//! Being written.
+//! Results in words and as data: diagnostics with their lines, plans, `why`, diffs as text and as a comment.
+//!
+//! Invariants: text only, no colours and no terminal; the same result gives the same text; no value of a Secret is in any
+//! of it. Whatever is printed as JSON is the data the text is made from.
+//! The next view of a result is a file here; what it needs to know is put into its data first.
+
+mod capacity;
+mod deficits;
+mod diff_markdown;
+mod diff_text;
+mod located;
+mod names;
+mod plan;
+mod plan_text;
+mod table;
+mod values;
+mod verdicts;
+mod why;
+mod why_text;
+
+pub use capacity::capacity;
+pub use deficits::deficits;
+pub use diff_markdown::diff_markdown;
+pub use diff_text::diff_text;
+pub use located::{Located, Position, ReadFile, Related, located};
+pub use plan::{AppReport, ClusterReport, MoveReport, PlanReport, ResourceReport, SeatReport, WorkloadReport, plan};
+pub use verdicts::verdicts_line;
+pub use why::{ClusterWhy, FieldReport, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
+
+#[cfg(test)]
+mod tests;

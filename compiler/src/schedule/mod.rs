@@ -1,21 +1,81 @@
 //! What should run where: a pure function of the fleet, its variants and the record.
 //!
+//! A *pass* books the record, releases what must leave and gives each open app its turn (`phases`); passes are repeated
+//! until one changes nothing. A turn filters, selects, divides and books (`filter`, `select`, `decide`).
+//!
 //! Invariants: total orders everywhere, the last tie-break is the name; integers only; the target scheduled again changes
 //! nothing; finding no candidate never clears a placement; `check` verifies every schedule independently.
-//! The next filter goes into `filter`, with a [`Verdict`]; the next strategy into `divide`.
+//! The next filter goes into `filter`, with a [`Verdict`]; the next strategy into `divide`; the next reason why replicas
+//! leave into `filter` (a release) and into `phases::open`.
 
+pub mod check;
+mod conditions;
+mod decide;
+mod filter;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod ledger;
+mod phases;
+mod placed;
+mod quota;
+mod rooms;
 pub mod select;
+mod stage;
+mod state;
 mod target;
+#[cfg(test)]
+mod tests;
+mod verdict;
+mod view;
 
+pub use placed::placed;
 pub use target::{AppTarget, Deficit, Seat, Target, Verdict};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::SmolStr;
+use crate::model::Fleet;
+use crate::placements::Record;
+use crate::variants::Variants;
+
+use ledger::Ledger;
+use quota::Usage;
+use stage::Stage;
+use view::View;
 
 /// What a compile supposes besides what is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scenario {
     /// Clusters supposed to be lost.
     pub lose: BTreeSet<SmolStr>,
+}
+
+/// More passes than any fleet needs: after the first, an app changes only for more replicas than it had.
+const MAX_PASSES: usize = 64;
+
+/// Decides what should run where.
+#[must_use]
+pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Scenario) -> Target {
+    let pools = rooms::pools(fleet, record);
+    let apps = state::read(fleet, record, &pools);
+    let mut ledger = Ledger::new(pools);
+    let view = View::new(fleet, variants, record, scenario, &mut ledger);
+    let mut stage = Stage {
+        view: &view,
+        ledger,
+        deficits: vec![Vec::new(); apps.len()],
+        apps,
+        usage: Usage::new(fleet),
+        entered: BTreeMap::new(),
+        displaced: BTreeMap::new(),
+        displaced_in_all: BTreeMap::new(),
+    };
+    for _ in 0..MAX_PASSES {
+        let before = stage.apps.clone();
+        phases::pass(&mut stage);
+        if stage.apps == before {
+            break;
+        }
+    }
+    target::target(&mut stage)
 }

@@ -1,8 +1,12 @@
 //! The result of scheduling.
 
+use super::stage::Stage;
+use super::state::{Weights, by_cluster};
+use super::verdict::verdicts;
 use crate::api::Lifecycle;
-use crate::base::{ClusterId, PoolId, SmolStr};
-use crate::model::{ClusterSet, Mismatch};
+use crate::base::{AppId, ClusterId, PoolId, SmolStr};
+use crate::divide::share::divide_by_seats;
+use crate::model::{ClusterSet, Mismatch, Share};
 
 /// What should run, by app id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub struct AppTarget {
     pub verdicts: Vec<(Verdict, ClusterSet)>,
     /// What could not be done.
     pub deficits: Vec<Deficit>,
+    /// Workloads whose changed strategy or weights could not be applied, with the digest they still follow.
+    pub former_weights: Vec<(u16, SmolStr)>,
 }
 
 /// Replicas of a workload in a pool of a cluster.
@@ -129,4 +135,57 @@ pub enum Deficit {
         /// Which of the app's workloads.
         workload: u16,
     },
+}
+
+/// The target of a stage that has settled.
+pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
+    let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
+    Target { apps: ids.into_iter().map(|id| app_target(stage, id)).collect() }
+}
+
+fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
+    let state = &stage.apps[id.index()];
+    let mut seats = Vec::new();
+    let mut former_weights = Vec::new();
+    for (index, workload) in (0_u16..).zip(&state.workloads) {
+        if let Weights::Former(digest) = &workload.weights {
+            former_weights.push((index, digest.clone()));
+        }
+        let seat = |row: &super::state::Row| Seat {
+            workload: index,
+            cluster: row.cluster,
+            pool: row.pool,
+            replicas: row.replicas,
+            completions: None,
+        };
+        let from = seats.len();
+        seats.extend(workload.rows.iter().map(seat));
+        complete(stage, id, usize::from(index), &mut seats[from..]);
+    }
+    let deficits = std::mem::take(&mut stage.deficits[id.index()]);
+    AppTarget {
+        clusters: stage.apps[id.index()].clusters.clone(),
+        seats,
+        verdicts: verdicts(stage, id, &deficits),
+        deficits,
+        former_weights,
+    }
+}
+
+/// Divides a Job's completions by its seats: over the clusters first, then over the pools of each.
+fn complete(stage: &Stage<'_, '_>, id: AppId, workload: usize, seats: &mut [Seat]) {
+    let w = stage.view.workload(id, workload);
+    let Some(completions) = w.completions else { return };
+    let copied = w.share == Share::Everywhere;
+    let by_cluster: Vec<u32> = {
+        let rows = &stage.apps[id.index()].workloads[workload].rows;
+        by_cluster(rows).into_iter().map(|(_, replicas)| replicas).collect()
+    };
+    let parts = if copied { vec![completions; by_cluster.len()] } else { divide_by_seats(completions, &by_cluster) };
+    for (seats, part) in seats.chunk_by_mut(|a, b| a.cluster == b.cluster).zip(parts) {
+        let replicas: Vec<u32> = seats.iter().map(|seat| seat.replicas).collect();
+        for (seat, part) in seats.iter_mut().zip(divide_by_seats(part, &replicas)) {
+            seat.completions = Some(part);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Building the variants of an app: which rules and values each cluster shares, then the objects.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -16,36 +16,75 @@ use crate::parse::Template;
 
 /// What distinguishes the objects of one cluster from those of another: the rules that match it, and the values of the
 /// variables these use.
-type VariantKey = (Vec<usize>, Vec<Option<SmolStr>>);
+type VariantKey = (Arc<[usize]>, Vec<Option<SmolStr>>);
 
-/// Builds the variants of an app, and finds what its overrides get wrong.
-pub(super) fn app(fleet: &Fleet, app: &App) -> (AppVariants, Found) {
-    let mut by_key: BTreeMap<VariantKey, u16> = BTreeMap::new();
-    let mut built = AppVariants::default();
+/// The variables that a set of rules uses.
+struct Used {
+    all: BTreeSet<SmolStr>,
+    /// Those of operations that can change what scheduling asks: requests, selectors, tolerations, counts.
+    shaping: BTreeSet<SmolStr>,
+}
+
+/// Objects of a variant, and what was found wrong only then.
+#[derive(Clone, Debug)]
+pub(super) struct Built {
+    pub(super) objects: Vec<Arc<Template>>,
+    pub(super) late: Vec<Issue>,
+}
+
+/// Builds the variants of an app, and finds what its overrides get wrong. Variants that can differ in nothing that
+/// scheduling asks share its answers; only the first of them is built here. `vars` are the variables by cluster.
+pub(super) fn app(fleet: &Fleet, app: &App, vars: &[Arc<Variables>]) -> (AppVariants, Found) {
+    let mut built = AppVariants::new(Vec::new(), Vec::new(), base(fleet, app));
     let mut sheets: Vec<(Sheet, ClusterSet)> = Vec::new();
     let candidates = &app.placement.candidates;
-    if app.overrides.is_empty() && !app.objects.iter().any(|o| o.facts.substitute) {
+    let plain = app.overrides.is_empty() && !app.objects.iter().any(|o| o.facts.substitute);
+    if plain || candidates.is_empty() {
+        // without a candidate nothing is rendered, and the pods are still read once for messages
         let mut sheet = Sheet::default();
-        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new() }.variant(&mut sheet));
+        let build = Build { fleet, app, base: &built.base, rules: &[], vars: &Variables::new() };
+        let variant = build.variant(Arc::new([]), Arc::new(Variables::new()), &mut sheet);
+        built.variants.push(variant);
         sheets.push((sheet, candidates.clone()));
         return (built, found(sheets));
     }
+    let mut by_key: BTreeMap<VariantKey, u16> = BTreeMap::new();
+    let mut by_shape: BTreeMap<VariantKey, u16> = BTreeMap::new();
+    let mut likenesses: Vec<(usize, usize)> = Vec::new();
+    let mut used_by: BTreeMap<Arc<[usize]>, Used> = BTreeMap::new();
     built.of_cluster = vec![0; fleet.clusters.len()];
     for cluster in candidates.iter() {
-        let rules: Vec<usize> =
+        let rules: Arc<[usize]> =
             (0..app.overrides.len()).filter(|i| app.overrides[*i].clusters.contains(cluster)).collect();
-        let vars = variables(fleet, cluster);
-        let used = used_variables(app, &rules);
-        let key: VariantKey = (rules, used.iter().map(|name| vars.get(name).cloned()).collect());
+        let vars = &vars[cluster.index()];
+        let used = used_by.entry(Arc::clone(&rules)).or_insert_with(|| used_variables(app, &rules));
+        let values = |names: &BTreeSet<SmolStr>| names.iter().map(|name| vars.get(name).cloned()).collect::<Vec<_>>();
+        let key: VariantKey = (Arc::clone(&rules), values(&used.all));
         let index = match by_key.get(&key) {
             Some(index) => *index,
             None => {
-                let rules: Vec<&Arc<OverrideRule>> = key.0.iter().map(|i| &app.overrides[*i]).collect();
-                let mut sheet = Sheet::default();
-                built.variants.push(Build { fleet, app, rules: &rules, vars }.variant(&mut sheet));
-                sheets.push((sheet, ClusterSet::empty()));
                 // no more variants than clusters, which are u16
-                let index = u16::try_from(built.variants.len() - 1).unwrap_or(u16::MAX);
+                let index = u16::try_from(built.variants.len()).unwrap_or(u16::MAX);
+                let shape: VariantKey = (Arc::clone(&rules), values(&used.shaping));
+                // a variable that is missing is found by running the rules
+                let alike = by_shape.get(&shape).filter(|_| key.1.iter().all(Option::is_some));
+                let mut sheet = Sheet::default();
+                let variant = match alike {
+                    Some(alike) => {
+                        let alike = usize::from(*alike);
+                        likenesses.push((usize::from(index), alike));
+                        let workloads = built.variants[alike].workloads.clone();
+                        Variant { workloads, rules, vars: Arc::clone(vars), built: OnceLock::new() }
+                    }
+                    None => {
+                        let applied: Vec<&Arc<OverrideRule>> = rules.iter().map(|i| &app.overrides[*i]).collect();
+                        let build = Build { fleet, app, base: &built.base, rules: &applied, vars };
+                        by_shape.insert(shape, index);
+                        build.variant(rules, Arc::clone(vars), &mut sheet)
+                    }
+                };
+                built.variants.push(variant);
+                sheets.push((sheet, ClusterSet::empty()));
                 by_key.insert(key, index);
                 index
             }
@@ -53,13 +92,30 @@ pub(super) fn app(fleet: &Fleet, app: &App) -> (AppVariants, Found) {
         built.of_cluster[cluster.index()] = index;
         sheets[usize::from(index)].1.insert(cluster);
     }
-    if built.variants.is_empty() {
-        // no candidate: nothing is rendered, and the pods are still read once for messages
-        let mut sheet = Sheet::default();
-        built.variants.push(Build { fleet, app, rules: &[], vars: Variables::new() }.variant(&mut sheet));
-        sheets.push((sheet, ClusterSet::empty()));
+    // what was found in the first of those that are alike is so in all of them
+    for (index, alike) in likenesses {
+        let clusters = sheets[index].1.clone();
+        sheets[alike].1 = sheets[alike].1.or(&clusters);
     }
     (built, found(sheets))
+}
+
+/// The objects of an app without any rule.
+fn base(fleet: &Fleet, app: &App) -> Arc<[Arc<Template>]> {
+    let identified = |object: &Object| {
+        let mut value = object.template.value();
+        identify(fleet, app, object, &mut value);
+        Template::of(&value)
+    };
+    app.objects.iter().map(identified).collect()
+}
+
+/// Builds the objects of a variant.
+pub(super) fn build(fleet: &Fleet, app: &App, variants: &AppVariants, variant: &Variant) -> Built {
+    let rules: Vec<&Arc<OverrideRule>> = variant.rules.iter().filter_map(|i| app.overrides.get(*i)).collect();
+    let mut sheet = Sheet::default();
+    let objects = Build { fleet, app, base: &variants.base, rules: &rules, vars: &variant.vars }.objects(&mut sheet);
+    Built { objects, late: sheet.issues }
 }
 
 /// What was found in one variant.
@@ -80,7 +136,7 @@ fn found(sheets: Vec<(Sheet, ClusterSet)>) -> Found {
 }
 
 /// The variables of a cluster.
-fn variables(fleet: &Fleet, id: ClusterId) -> Variables {
+pub(super) fn variables(fleet: &Fleet, id: ClusterId) -> Variables {
     let cluster = fleet.cluster(id);
     let mut vars = Variables::new();
     let mut put = |name: String, value: &SmolStr| {
@@ -100,54 +156,73 @@ fn variables(fleet: &Fleet, id: ClusterId) -> Variables {
 
 /// The variables that these rules, and objects that ask for substitution, use. Malformed ones were reported by lowering,
 /// or are when the text is used.
-fn used_variables(app: &App, rules: &[usize]) -> BTreeSet<SmolStr> {
-    let operations = rules.iter().flat_map(|i| &app.overrides[*i].operations);
-    let mut used: BTreeSet<SmolStr> =
-        operations.filter_map(|(operation, _)| operation.variables().ok()).flatten().collect();
-    for object in app.objects.iter().filter(|o| o.facts.substitute) {
-        let _malformed_is_reported_when_used = substitute::variables_in(&object.template.value(), &mut used);
+fn used_variables(app: &App, rules: &[usize]) -> Used {
+    let mut used = Used { all: BTreeSet::new(), shaping: BTreeSet::new() };
+    for (operation, _) in rules.iter().flat_map(|i| &app.overrides[*i].operations) {
+        let variables = operation.variables().unwrap_or_default();
+        if may_shape(operation) {
+            used.shaping.extend(variables.iter().cloned());
+        }
+        used.all.extend(variables);
     }
+    for object in app.objects.iter().filter(|o| o.facts.substitute) {
+        let _malformed_is_reported_when_used = substitute::variables_in(&object.template.value(), &mut used.shaping);
+    }
+    used.all.extend(used.shaping.iter().cloned());
     used
+}
+
+/// Whether an operation can change what scheduling asks of a workload.
+fn may_shape(operation: &Operation) -> bool {
+    match operation {
+        Operation::Patch(_) | Operation::Set { .. } | Operation::Remove(_) | Operation::JsonPatch(_) => true,
+        Operation::Images { .. }
+        | Operation::Env { .. }
+        | Operation::Args { .. }
+        | Operation::Command { .. }
+        | Operation::Labels(_)
+        | Operation::Annotations(_) => false,
+    }
 }
 
 struct Build<'a> {
     fleet: &'a Fleet,
     app: &'a App,
+    base: &'a [Arc<Template>],
     rules: &'a [&'a Arc<OverrideRule>],
-    vars: Variables,
+    vars: &'a Variables,
 }
 
 impl Build<'_> {
-    fn variant(&self, sheet: &mut Sheet) -> Variant {
-        let mut objects = Vec::with_capacity(self.app.objects.len());
-        let mut replicas: BTreeMap<usize, u32> = BTreeMap::new();
+    /// A variant whose objects are there from the start.
+    fn variant(&self, rules: Arc<[usize]>, vars: Arc<Variables>, sheet: &mut Sheet) -> Variant {
         // an App's own images are wrong as well where no object runs pods at all
         for rule in self.rules.iter().filter(|r| r.layer == RuleLayer::Images) {
             sheet.images.extend(image_uses(rule, |_| false));
         }
-        for (index, object) in self.app.objects.iter().enumerate() {
-            let value = self.object(index, None, sheet);
-            if let Some(kind) = object.facts.workload
-                && let Some(written) = self.overridden_replicas(index, kind, &value)
-            {
-                replicas.insert(index, written);
-            }
-            objects.push(Template::of(&value));
+        let objects = self.objects(sheet);
+        let mut workloads = Vec::with_capacity(self.app.workloads.len());
+        for workload in &self.app.workloads {
+            let object = &self.app.objects[workload.object];
+            let value = objects[workload.object].value();
+            let written = self.overridden_replicas(workload.object, workload.kind, &value);
+            let pod = pods::read(workload.kind, object, workload.object, &value, &mut sheet.issues);
+            workloads.push(WorkloadVariant { pod, replicas: written });
         }
-        let workloads = self
-            .app
-            .workloads
-            .iter()
-            .map(|workload| {
-                let object = &self.app.objects[workload.object];
-                let value = objects[workload.object].value();
-                WorkloadVariant {
-                    pod: pods::read(workload.kind, object, workload.object, &value, &mut sheet.issues),
-                    replicas: replicas.get(&workload.object).copied(),
-                }
+        let built = Built { objects, late: Vec::new() };
+        Variant { workloads, rules, vars, built: OnceLock::from(built) }
+    }
+
+    /// The objects; those that no rule touches are the app's own.
+    fn objects(&self, sheet: &mut Sheet) -> Vec<Arc<Template>> {
+        let touched = |object: &Object| object.facts.substitute || self.rules.iter().any(|r| r.target.matches(object));
+        let objects = self.app.objects.iter().enumerate();
+        objects
+            .map(|(index, object)| match touched(object) {
+                true => Template::of(&self.object(index, None, sheet)),
+                false => Arc::clone(&self.base[index]),
             })
-            .collect();
-        Variant { objects, workloads }
+            .collect()
     }
 
     /// The object after all rules that match it, with namespace and our labels. `replicas` stands in for the manifest's
@@ -160,7 +235,7 @@ impl Build<'_> {
         }
         let kind = native::lookup(&object.key.group, &object.key.version, &object.key.kind);
         if object.facts.substitute {
-            match substitute::in_value(&value, &self.vars) {
+            match substitute::in_value(&value, self.vars) {
                 Ok(filled) => value = filled,
                 Err(error) => {
                     let place = Place::Span(object.file, object.facts.name_span);
@@ -180,7 +255,7 @@ impl Build<'_> {
                 }
             }
         }
-        self.identify(object, &mut value);
+        identify(self.fleet, self.app, object, &mut value);
         value
     }
 
@@ -196,7 +271,7 @@ impl Build<'_> {
     ) {
         let place = Place::Span(rule.file, span);
         let mut after = value.clone();
-        let result = overrides::apply(operation, &mut after, subject, &self.vars);
+        let result = overrides::apply(operation, &mut after, subject, self.vars);
         let result = result.and_then(|report| self.check_after(&after, kind, known).map(|()| report));
         let report = match result {
             Ok(report) => report,
@@ -235,33 +310,12 @@ impl Build<'_> {
         kind.map_or(Ok(()), |kind| overrides::check_after(value, kind, known))
     }
 
-    /// Namespace, and our two labels on top-level metadata only: never on selectors or pod templates, so that adopting a
-    /// running workload does not restart its pods.
-    fn identify(&self, object: &Object, value: &mut Value) {
-        let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-        match &object.key.namespace {
-            Some(namespace) => {
-                metadata.insert("namespace".to_owned(), namespace.as_str().into());
-            }
-            None => {
-                metadata.remove("namespace");
-            }
-        }
-        let labels = metadata.entry("labels").or_insert_with(|| Value::Object(serde_json::Map::new()));
-        if labels.is_null() {
-            *labels = Value::Object(serde_json::Map::new());
-        }
-        if let Some(labels) = labels.as_object_mut() {
-            labels.insert("fleetwright.io/app".to_owned(), self.app.name.as_str().into());
-            labels.insert("fleetwright.io/team".to_owned(), self.fleet.team(self.app.team).name.as_str().into());
-        }
-    }
-
     /// The count that an override wrote: one that does not follow the manifest's own when that is another.
     fn overridden_replicas(&self, index: usize, kind: WorkloadKind, value: &Value) -> Option<u32> {
         let object = &self.app.objects[index];
         kind.replicas_field()?;
-        if !self.rules.iter().any(|r| r.layer != RuleLayer::Images && r.target.matches(object)) {
+        let writes = |rule: &OverrideRule| rule.operations.iter().any(|(operation, _)| may_shape(operation));
+        if !self.rules.iter().any(|r| r.target.matches(object) && writes(r)) {
             return None;
         }
         let counts = |value: &Value| kind.counts(value).ok().map(|c| c.replicas.unwrap_or(1));
@@ -270,6 +324,28 @@ impl Build<'_> {
         let with_other = self.object(index, Some(other), &mut Sheet::default());
         let (first, second) = (counts(value)?, counts(&with_other)?);
         (first == second).then_some(first)
+    }
+}
+
+/// Namespace, and our two labels on top-level metadata only: never on selectors or pod templates, so that adopting a
+/// running workload does not restart its pods.
+fn identify(fleet: &Fleet, app: &App, object: &Object, value: &mut Value) {
+    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    match &object.key.namespace {
+        Some(namespace) => {
+            metadata.insert("namespace".to_owned(), namespace.as_str().into());
+        }
+        None => {
+            metadata.remove("namespace");
+        }
+    }
+    let labels = metadata.entry("labels").or_insert_with(|| Value::Object(serde_json::Map::new()));
+    if labels.is_null() {
+        *labels = Value::Object(serde_json::Map::new());
+    }
+    if let Some(labels) = labels.as_object_mut() {
+        labels.insert("fleetwright.io/app".to_owned(), app.name.as_str().into());
+        labels.insert("fleetwright.io/team".to_owned(), fleet.team(app.team).name.as_str().into());
     }
 }
 

@@ -9,15 +9,17 @@ mod apply;
 mod issues;
 mod pods;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::base::ClusterId;
+use crate::base::{AppId, ClusterId};
 use crate::diag::Diagnostics;
 use crate::kinds::pod::PodFacts;
-use crate::model::Fleet;
+use crate::model::{ClusterSet, Fleet};
+use crate::overrides::Variables;
 use crate::parse::Template;
+use apply::Built;
 use issues::{Found, Gathered};
 
 /// The variants of every app, by app id.
@@ -34,15 +36,23 @@ pub struct AppVariants {
     pub variants: Vec<Variant>,
     /// By cluster id, which variant; empty where all clusters share the first.
     pub of_cluster: Vec<u16>,
+    /// The objects without any rule: variants share those that none of their rules touches.
+    base: Arc<[Arc<Template>]>,
 }
 
 /// The objects of an app as some clusters get them, but for their share of replicas.
-#[derive(Clone, Debug)]
+///
+/// What scheduling asks is there from the start. The objects themselves are built when they are first asked for: of a
+/// hundred candidates an app runs in a few, and variables make each cluster a variant of its own.
+#[derive(Clone, Debug, Default)]
 pub struct Variant {
-    /// By object of the app: namespace and fleetwright's labels are set, overrides applied.
-    pub objects: Vec<Arc<Template>>,
     /// By workload of the app.
     pub workloads: Vec<WorkloadVariant>,
+    /// Which of the app's rules are applied.
+    rules: Arc<[usize]>,
+    /// The variables of a cluster with this variant.
+    vars: Arc<Variables>,
+    built: OnceLock<Built>,
 }
 
 /// What a variant says of a workload.
@@ -54,7 +64,46 @@ pub struct WorkloadVariant {
     pub replicas: Option<u32>,
 }
 
+impl Variant {
+    /// A variant without rules.
+    #[must_use]
+    pub fn of_workloads(workloads: Vec<WorkloadVariant>) -> Self {
+        Self { workloads, ..Self::default() }
+    }
+}
+
+impl Variants {
+    /// The objects of an app as a cluster gets them, by object of the app: namespace and fleetwright's labels are set,
+    /// overrides applied. Built on the first call.
+    #[must_use]
+    pub fn objects(&self, fleet: &Fleet, app: AppId, cluster: ClusterId) -> &[Arc<Template>] {
+        let app_variants = &self.apps[app.index()];
+        let variant = app_variants.of(cluster);
+        &variant.built.get_or_init(|| apply::build(fleet, fleet.app(app), app_variants, variant)).objects
+    }
+
+    /// Reports what showed only when objects were built: mistakes that depend on the value of a variable.
+    pub fn report_late(&self, fleet: &Fleet, diagnostics: &mut Diagnostics) {
+        let mut gathered = Gathered::default();
+        for (id, app) in fleet.app_ids().zip(&self.apps) {
+            for (index, variant) in app.variants.iter().enumerate() {
+                let Some(late) = variant.built.get().map(|b| &b.late).filter(|late| !late.is_empty()) else { continue };
+                let clusters: ClusterSet = fleet.cluster_ids().filter(|c| app.index_of(*c) == index).collect();
+                let issues = late.iter().map(|issue| (issue.clone(), clusters.clone())).collect();
+                gathered.add(fleet, id, Found { issues, images: Vec::new() });
+            }
+        }
+        gathered.report(fleet, diagnostics);
+    }
+}
+
 impl AppVariants {
+    /// Variants by cluster, and the app's objects without any rule.
+    #[must_use]
+    pub fn new(variants: Vec<Variant>, of_cluster: Vec<u16>, base: Arc<[Arc<Template>]>) -> Self {
+        Self { variants, of_cluster, base }
+    }
+
     /// Which variant a cluster gets.
     #[must_use]
     pub fn index_of(&self, cluster: ClusterId) -> usize {
@@ -71,7 +120,8 @@ impl AppVariants {
 /// Applies overrides and reads pods, app by app in parallel; every mistake is reported once, whatever it hits.
 #[must_use]
 pub fn variants(fleet: &Fleet, diagnostics: &mut Diagnostics) -> Variants {
-    let built: Vec<(AppVariants, Found)> = fleet.apps.par_iter().map(|app| apply::app(fleet, app)).collect();
+    let vars: Vec<Arc<Variables>> = fleet.cluster_ids().map(|id| Arc::new(apply::variables(fleet, id))).collect();
+    let built: Vec<(AppVariants, Found)> = fleet.apps.par_iter().map(|app| apply::app(fleet, app, &vars)).collect();
     let mut variants = Variants { apps: Vec::with_capacity(built.len()) };
     let mut gathered = Gathered::default();
     for (id, (app, found)) in fleet.app_ids().zip(built) {

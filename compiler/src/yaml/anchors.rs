@@ -4,9 +4,9 @@
 //! document that may come from aliases (the reader's own rule, "excessive aliasing"), and the depth with aliases expanded.
 
 use super::compose::Limits;
-use super::composer::KeyText;
 use super::error::YamlErrorKind;
 use super::node::{Node, Yaml};
+use super::scalar::KeyText;
 
 /// What the aliases of a file have cost so far, in values.
 #[derive(Default)]

@@ -34,32 +34,35 @@ fn span(start: usize, end: usize) -> Span {
 /// Everything in a text that some YAML reader refuses or reads as a line break, with byte offsets. Kubernetes' reader
 /// allows tab, line breaks, U+0020-7E, U+85, U+A0-D7FF, U+E000-FFFD and above; U+85, U+2028 and U+2029 are line breaks in
 /// YAML 1.1 and ordinary characters in 1.2; a byte-order mark counts as nothing, but only at the start of a line.
-pub(super) fn odd_characters(text: &str) -> Vec<(usize, char)> {
+pub(super) fn odd_characters(text: &str) -> impl Iterator<Item = (usize, char)> {
     let bytes = text.as_bytes();
-    let mut odd = Vec::new();
-    for (at, byte) in bytes.iter().enumerate() {
-        // The first bytes of: C0 controls and DEL; U+80-BF; U+2000-2FFF; U+F000-FFFF.
-        let suspect = match byte {
-            0..=8 | 11 | 12 | 14..=31 | 127 | 0xc2 => true,
+    bytes.iter().enumerate().filter(|(_, byte)| SUSPECT[usize::from(**byte)]).filter_map(move |(at, _)| {
+        let c = text.get(at..)?.chars().next()?;
+        let odd = match c {
             // Kubernetes' reader takes one carriage return off before it sees the other as a line break of its own.
-            b'\r' => matches!(bytes.get(at + 1..at + 3), Some(b"\r\n")),
-            0xe2 => matches!(bytes.get(at + 1..at + 3), Some([0x80, 0xa8 | 0xa9])),
-            0xef => matches!(bytes.get(at + 1..at + 3), Some([0xbf, 0xbe | 0xbf] | [0xbb, 0xbf])),
-            _ => false,
+            '\r' => matches!(bytes.get(at + 1..at + 3), Some(b"\r\n")),
+            '\u{feff}' => at == 0 || matches!(bytes.get(at - 1), Some(b'\n' | b'\r')),
+            c => matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}'),
         };
-        if suspect && let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
-            let bad = match c {
-                '\u{a0}'..='\u{bf}' => false,
-                '\u{feff}' => at == 0 || matches!(bytes.get(at - 1), Some(b'\n' | b'\r')),
-                _ => true,
-            };
-            if bad {
-                odd.push((at, c));
-            }
-        }
-    }
-    odd
+        odd.then_some((at, c))
+    })
 }
+
+/// The bytes with which such a character may begin: control characters, and the first bytes of U+80-BF, U+2000-2FFF and
+/// U+F000-FFFF.
+const SUSPECT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 32 {
+        table[byte] = byte != b'\t' as usize && byte != b'\n' as usize;
+        byte += 1;
+    }
+    table[0x7f] = true;
+    table[0xc2] = true;
+    table[0xe2] = true;
+    table[0xef] = true;
+    table
+};
 
 #[cfg(test)]
 mod tests {
@@ -92,7 +95,7 @@ mod tests {
             ("a\u{feff}\n\u{feff}", vec![(5, '\u{feff}')]),
             ("a\rb\r\n\r\r\n", vec![(5, '\r')]),
         ] {
-            assert_eq!(odd_characters(text), expected, "{text:?}");
+            assert_eq!(odd_characters(text).collect::<Vec<_>>(), expected, "{text:?}");
         }
     }
 }

@@ -34,6 +34,8 @@ impl Default for Limits {
 const MAX_DEPTH: u32 = 128;
 /// Mistakes listed for one document.
 pub(super) const MAX_ERRORS: usize = 100;
+/// Mistakes in a file after which no further document of it is read.
+const MAX_FILE_ERRORS: usize = 1000;
 
 /// One document of a file that holds a value other than null.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,20 +61,23 @@ pub fn compose<'s>(text: &'s str, limits: &Limits) -> (Vec<Document<'s>>, Vec<Ya
     // Before the first document a byte-order mark is no part of any line.
     let skipped = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let body = text.get(skipped..).unwrap_or_default();
-    let odd = odd_characters(body);
-    let mut odd = odd.as_slice();
+    let source = Source { text: body, base: offset(skipped, 0) };
     let mut expansion = Expansion::default();
     let (mut documents, mut errors) = (Vec::new(), Vec::new());
     for (index, chunk) in (0..).zip(split(body)) {
-        let count = odd.partition_point(|(at, _)| *at < chunk.span.end as usize);
-        let (inside, after) = odd.split_at(count);
-        odd = after;
-        let base = offset(skipped, 0);
-        let source = Source { text: body, base };
-        let outcome = source.document(chunk, inside, &limits, &mut expansion);
         let span = source.place(chunk.span.start as usize, chunk.span.end as usize);
+        if errors.len() >= MAX_FILE_ERRORS {
+            // What is not read must not look as if it were whole.
+            documents.push(Document { index, span, root: None, warnings: Vec::new() });
+            continue;
+        }
+        let marked = index > 0 || skipped == 0;
+        let outcome = source.document(chunk, marked, &limits, &mut expansion);
         let broken = !outcome.errors.is_empty();
         errors.extend(outcome.errors);
+        if errors.len() >= MAX_FILE_ERRORS {
+            errors.push(YamlError::new(Span::new(span.end, span.end), YamlErrorKind::TooMany { shown: errors.len() }));
+        }
         let root = if broken { None } else { outcome.root };
         let empty = root.as_ref().is_none_or(|root| root.value == Yaml::Null);
         if broken || !empty {
@@ -118,32 +123,33 @@ impl<'s> Source<'s> {
         self.text.get(self.range(span)).unwrap_or_default()
     }
 
-    fn document(self, chunk: Chunk, odd: &[(usize, char)], limits: &Limits, expansion: &mut Expansion) -> Outcome<'s> {
+    /// Reads one document, which may begin with a byte-order mark if `marked`.
+    fn document(self, chunk: Chunk, marked: bool, limits: &Limits, expansion: &mut Expansion) -> Outcome<'s> {
         let refused = |errors: Vec<YamlError>| Outcome { errors, ..Outcome::default() };
         if let Some(separator) = chunk.separator {
             let span = self.place(separator.start as usize, separator.end as usize);
             return refused(vec![YamlError::new(span, YamlErrorKind::Separator)]);
         }
-        let (mut start, end) = (chunk.span.start as usize, chunk.span.end as usize);
-        let mut odd = odd;
-        if let Some(((at, '\u{feff}'), rest)) = odd.split_first()
-            && *at == start
-        {
-            start += BOM.len();
-            odd = rest;
-        }
-        if !odd.is_empty() {
-            let error = |(at, c): &(usize, char)| {
+        let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
+        let text = self.text.get(start..end).unwrap_or_default();
+        let (start, text) = match text.strip_prefix(BOM) {
+            Some(rest) if marked => (start + BOM.len(), rest),
+            _ => (start, text),
+        };
+        let odd: Vec<YamlError> = odd_characters(text)
+            .take(MAX_ERRORS)
+            .map(|(at, c)| {
                 let kind = match c {
                     '\u{feff}' => YamlErrorKind::ByteOrderMark,
-                    '\u{85}' | '\u{2028}' | '\u{2029}' => YamlErrorKind::OldLineBreak(*c),
-                    _ => YamlErrorKind::ControlCharacter(*c),
+                    '\u{85}' | '\u{2028}' | '\u{2029}' => YamlErrorKind::OldLineBreak(c),
+                    _ => YamlErrorKind::ControlCharacter(c),
                 };
-                YamlError::new(self.place(*at, at + c.len_utf8()), kind)
-            };
-            return refused(odd.iter().take(MAX_ERRORS).map(error).collect());
+                YamlError::new(self.place(start + at, start + at + c.len_utf8()), kind)
+            })
+            .collect();
+        if !odd.is_empty() {
+            return refused(odd);
         }
-        let text = self.text.get(start..end).unwrap_or_default();
         Composer::new(Source { text, base: offset(self.base as usize, start) }, limits, expansion).document()
     }
 }

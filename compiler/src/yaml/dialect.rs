@@ -35,7 +35,7 @@ impl Tabs {
     /// Passes over the text of a value.
     pub(super) fn pass_value(&mut self, value: &str) {
         if !value.is_empty() {
-            self.indentation = value.ends_with(['\n', '\r']);
+            self.indentation = value.trim_end_matches(' ').ends_with(['\n', '\r']);
         }
     }
 }
@@ -43,6 +43,11 @@ impl Tabs {
 /// A plain scalar in brackets that the old scanner would cut: at a `?` anywhere and at a `:` in front.
 pub(super) fn cut_in_brackets(plain: &str) -> bool {
     plain.starts_with(':') || plain.contains('?')
+}
+
+/// A plain scalar of several lines with a comment inside, which ends the text for every other reader.
+pub(super) fn comment_inside(plain: &str) -> bool {
+    plain.split(['\n', '\r']).skip(1).any(|line| line.trim_start_matches([' ', '\t']).starts_with('#'))
 }
 
 /// A colon after a plain key in brackets that the old scanner takes for a part of the key, since no blank follows it:
@@ -63,7 +68,7 @@ pub(super) fn key_of_lines(before: &str, key: &str, after: &str) -> bool {
 
 /// A `...` before the document that it would end.
 pub(super) fn end_before_start(before: &str) -> bool {
-    before.lines().any(|line| line.starts_with("..."))
+    before.split(['\n', '\r']).any(|line| line.starts_with("..."))
 }
 
 /// An escape in double quotes that only JSON has: half of a character, or `\/`. The answer is its offset.
@@ -98,23 +103,48 @@ pub(super) fn block_at_margin(text: &str, content: std::ops::Range<usize>) -> bo
 }
 
 /// A last line of nothing but spaces and without a line break, after a block scalar that keeps its line breaks: the
-/// reader ends every line with a line break, and so keeps one more. `content` is where the content of the block begins.
-pub(super) fn blank_last_line(text: &str, content: usize) -> Option<usize> {
-    let last = text.rsplit('\n').next().unwrap_or_default();
+/// reader ends every line with a line break, and so keeps one more. `content` is the range of the block's content, which
+/// for a blank block includes its header.
+pub(super) fn blank_last_line(text: &str, content: std::ops::Range<usize>) -> Option<usize> {
+    let last = text.rsplit(['\n', '\r']).next().unwrap_or_default();
     let blank = !last.is_empty() && last.bytes().all(|byte| byte == b' ');
-    (blank && block_header(text, content).contains('+')).then_some(text.len() - last.len())
+    let keeps = [content.start, content.end].iter().any(|end| block_header(text, *end).contains('+'));
+    (blank && keeps).then_some(text.len() - last.len())
 }
 
-/// A tab where the old scanner still looks for the indentation of a block scalar. `content` is where its content begins.
-pub(super) fn tab_before_block(text: &str, content: usize) -> bool {
-    text.get(content..).is_some_and(|rest| rest.starts_with('\t'))
-        && !block_header(text, content).contains(|c: char| c.is_ascii_digit())
+/// A tab where the old scanner still looks for the indentation of a block scalar: before its first line, and on a later
+/// blank line. `content` is the range of its content; the answer is an offset in the text.
+pub(super) fn tab_in_block(text: &str, content: std::ops::Range<usize>) -> Option<usize> {
+    let start = content.start;
+    let block = text.get(content)?;
+    if block.starts_with('\t') && !block_header(text, start).contains(|c: char| c.is_ascii_digit()) {
+        return Some(start);
+    }
+    let indentation = start - text.get(..start)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let mut line_start = start;
+    for line in block.split_inclusive(['\n', '\r']) {
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        if line_start > start && blanks < indentation && line.get(blanks..).is_some_and(|rest| rest.starts_with('\t')) {
+            return Some(line_start + blanks);
+        }
+        line_start += line.len();
+    }
+    None
+}
+
+/// A tag as the old scanner takes it, with what follows: it ends at a blank and nowhere else.
+pub(super) fn is_tag(tag: &str, after: &str) -> bool {
+    let ends = after.is_empty() || after.starts_with([' ', '\t', '\n', '\r']);
+    let comma = tag.starts_with("!<");
+    let allowed =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-_;/?:@&=+$.!~*'()%<>".contains(&byte) || (comma && byte == b',');
+    ends && tag.bytes().all(allowed)
 }
 
 /// The indicators after the last `|` or `>` before a block scalar's content.
 fn block_header(text: &str, content: usize) -> &str {
-    let before = text.get(..content).unwrap_or_default().trim_end();
-    let line = before.rsplit('\n').next().unwrap_or_default();
+    let before = text.get(..content).unwrap_or_default().trim_ascii_end();
+    let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
     let line = line.split(" #").next().unwrap_or_default();
     line.rfind(['|', '>']).and_then(|at| line.get(at..)).unwrap_or_default()
 }
@@ -146,13 +176,17 @@ mod tests {
     #[test]
     fn block_headers_decide_on_tabs_and_last_lines() {
         for (text, content, tab, last) in [
-            ("a: |+\n  x\n ", 8, false, Some(10)),
-            ("a: |+ # +\n  x\n", 12, false, None),
-            ("a: | # +\n  x\n ", 11, false, None),
-            ("a: |-\n  \tx\n", 8, true, None),
-            ("a: |2\n  \tx\n", 8, false, None),
+            ("a: |+\n  x\n ", 8, None, Some(10)),
+            ("a: |+ # +\n  x\n", 12, None, None),
+            ("a: | # +\n  x\n ", 11, None, None),
+            ("a: |-\n  \tx\n", 8, Some(8), None),
+            ("a: |2\n  \tx\n", 8, None, None),
+            ("a: |\n  x\n  \ty\n", 7, None, None),
+            ("a: |\n  x\n \t\n", 7, Some(10), None),
+            ("|+\n \n ", 2, None, Some(5)),
         ] {
-            assert_eq!((tab_before_block(text, content), blank_last_line(text, content)), (tab, last), "{text:?}");
+            let found = (tab_in_block(text, content..text.len()), blank_last_line(text, content..content + 1));
+            assert_eq!(found, (tab, last), "{text:?}");
         }
     }
 

@@ -10,7 +10,8 @@ use super::node::{Key, Node};
 use super::warning::{WarningKind, YamlWarning};
 use crate::base::Span;
 
-type Entries<'s> = Vec<(Key<'s>, Node<'s>)>;
+/// Keys and values in their order.
+pub(super) type Entries<'s> = Vec<(Key<'s>, Node<'s>)>;
 
 /// A part of a mapping in the order of the text.
 pub(super) enum Piece<'s> {

@@ -10,7 +10,7 @@
 //! Invariants:
 //! * What a text means is what `kubectl` makes of it (apimachinery's `YAMLReader`, sigs.k8s.io/yaml over its YAML 1.1
 //!   decoder). We may refuse what it lets through in silence (duplicate keys, directives, text after `...`); we never
-//!   read a different value. [`resolve`] and [`split`] hold the rules and their quirks.
+//!   read a different value. `resolve`, `split` and `dialect` hold the rules and their quirks.
 //! * A document with any error has no root: nothing is ever computed from half of it. Other documents are unaffected.
 //! * Depth, alias expansion and size are bounded by [`Limits`], so recursion over a [`Node`] is bounded too.
 //! * No message holds a value of the text unless it is asked for with the text (a value may be a secret).
@@ -29,12 +29,12 @@ mod error;
 mod lines;
 mod merge;
 mod node;
-mod path;
-mod places;
 mod resolve;
+mod scalar;
 mod split;
 mod syntax;
 mod tag;
+mod tree;
 mod warning;
 
 #[cfg(test)]
@@ -48,5 +48,4 @@ pub use emit::{emit, emit_documents};
 pub use error::{YamlError, YamlErrorKind};
 pub use lines::LineIndex;
 pub use node::{Key, Node, Place, Yaml};
-pub use path::{Path, PathSeg};
 pub use warning::{Reading, WarningKind, YamlWarning};

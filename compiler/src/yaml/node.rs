@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Number, Value};
 
-use super::path::{Path, PathSeg, index_of, segments};
-use crate::base::Span;
+use crate::base::{Path, Seg, Span};
 
 /// A value and where it was written.
 ///
@@ -76,9 +75,9 @@ impl<'s> Node<'s> {
 
     /// The element at a position, if this is a sequence that long.
     #[must_use]
-    pub fn index(&self, index: u32) -> Option<&Self> {
+    pub fn index(&self, index: usize) -> Option<&Self> {
         match &self.value {
-            Yaml::Seq(items) => items.get(usize::try_from(index).ok()?),
+            Yaml::Seq(items) => items.get(index),
             _ => None,
         }
     }
@@ -92,37 +91,24 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// The value these steps lead to.
+    /// The value a path leads to; a number is a position in a sequence and a key in a mapping.
     #[must_use]
-    pub fn at(&self, path: &[PathSeg]) -> Option<&Self> {
-        path.iter().try_fold(self, |node, segment| match (segment, &node.value) {
-            (PathSeg::Index(index), Yaml::Seq(_)) => node.index(*index),
-            (PathSeg::Index(index), _) => node.get(&index.to_string()),
-            (PathSeg::Key(key), _) => node.get(key),
-        })
-    }
-
-    /// The value a JSON pointer leads to and the key it is under: digits are a position in a sequence, a key in a mapping.
-    #[must_use]
-    pub fn locate(&self, pointer: &str) -> Option<Place<'_, 's>> {
-        let start = Place { key: None, node: self };
-        segments(pointer)?.try_fold(start, |place, segment| match &place.node.value {
-            Yaml::Seq(_) => Some(Place { key: None, node: place.node.index(index_of(&segment)?)? }),
-            _ => place.node.entry(&segment).map(|(key, node)| Place { key: Some(key), node }),
-        })
+    pub fn at(&self, path: &Path) -> Option<&Self> {
+        let (depth, place) = self.nearest(path);
+        (depth == path.0.len()).then_some(place.node)
     }
 
     /// The longest leading part of a path that exists, and what it leads to: for a mistake about something absent.
     #[must_use]
     pub fn nearest(&self, path: &Path) -> (usize, Place<'_, 's>) {
         let mut place = Place { key: None, node: self };
-        for (depth, segment) in path.0.iter().enumerate() {
-            let next = match (segment, &place.node.value) {
-                (PathSeg::Index(index), Yaml::Seq(_)) => place.node.index(*index).map(|node| Place { key: None, node }),
-                (PathSeg::Index(index), _) => {
+        for (depth, seg) in path.0.iter().enumerate() {
+            let next = match (seg, &place.node.value) {
+                (Seg::Index(index), Yaml::Seq(_)) => place.node.index(*index).map(|node| Place { key: None, node }),
+                (Seg::Index(index), _) => {
                     place.node.entry(&index.to_string()).map(|(key, node)| Place { key: Some(key), node })
                 }
-                (PathSeg::Key(key), _) => place.node.entry(key).map(|(key, node)| Place { key: Some(key), node }),
+                (Seg::Key(key), _) => place.node.entry(key).map(|(key, node)| Place { key: Some(key), node }),
             };
             match next {
                 Some(next) => place = next,
@@ -130,6 +116,36 @@ impl<'s> Node<'s> {
             }
         }
         (path.0.len(), place)
+    }
+
+    /// Where the value at a path is written; where the path ends early, the last key or value on it.
+    #[must_use]
+    pub fn span_of(&self, path: &Path) -> Span {
+        let (depth, place) = self.nearest(path);
+        match place.key {
+            _ if depth == path.0.len() => place.node.span,
+            Some(key) => key.span,
+            None => place.node.head(),
+        }
+    }
+
+    /// Where the key at a path is written; for an item of a sequence, the item's first byte.
+    #[must_use]
+    pub fn key_span_of(&self, path: &Path) -> Span {
+        let (_, place) = self.nearest(path);
+        place.key.map_or_else(|| place.node.head(), |key| key.span)
+    }
+
+    /// Where a value begins, for what is said about it as a whole: a terminal then shows one line and not hundreds. The
+    /// first key of a mapping, the first byte of a sequence, a scalar itself.
+    #[must_use]
+    pub fn head(&self) -> Span {
+        match &self.value {
+            Yaml::Map(entries) => entries.first().map_or(self.span, |(key, _)| key.span),
+            // `[`, `-` or, of an alias, `*`: one byte each
+            Yaml::Seq(_) => Span::new(self.span.start, self.span.start.saturating_add(1).min(self.span.end)),
+            Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::UInt(_) | Yaml::Float(_) | Yaml::Str(_) => self.span,
+        }
     }
 
     /// The same value without places; keys in the order written.
@@ -175,16 +191,23 @@ mod tests {
             ("/spec/1", Some("1"), "one"),
             ("/spec/a~1b", Some("a/b"), "slash"),
         ] {
-            let place = node.locate(pointer).unwrap();
+            let path = Path::parse(pointer).unwrap();
+            let (_, place) = node.nearest(&path);
             assert_eq!(place.key.map(|key| cut(key.span)), key, "{pointer}");
             assert_eq!(cut(place.node.span), value, "{pointer}");
-            let path = Path::parse(pointer).unwrap();
-            assert_eq!(node.at(&path.0), Some(place.node), "{pointer}");
-            assert_eq!(node.nearest(&path).1.node, place.node, "{pointer}");
+            assert_eq!(node.at(&path), Some(place.node), "{pointer}");
+            assert_eq!(cut(node.span_of(&path)), value, "{pointer}");
         }
-        assert!(node.locate("").unwrap().key.is_none());
-        for absent in ["/spec/ports/2", "/spec/ports/00", "/spec/none", "/spec/ports/name", "spec"] {
-            assert!(node.locate(absent).is_none(), "{absent}");
+        assert!(node.nearest(&Path::root()).1.key.is_none());
+        for (absent, span, key_span) in [
+            ("/spec/ports/2", "ports", "ports"),
+            ("/spec/ports/00", "ports", "ports"),
+            ("/spec/none", "spec", "spec"),
+            ("/none", "spec", "spec"),
+        ] {
+            let path = Path::parse(absent).unwrap();
+            assert!(node.at(&path).is_none(), "{absent}");
+            assert_eq!((cut(node.span_of(&path)), cut(node.key_span_of(&path))), (span, key_span), "{absent}");
         }
         let (depth, place) = node.nearest(&Path::parse("/spec/ports/1/protocol").unwrap());
         assert_eq!((depth, cut(place.node.span)), (3, "{name: web}"));

@@ -71,7 +71,13 @@ impl YamlWarning {
     pub fn masked(&self) -> String {
         match &self.kind {
             WarningKind::Ambiguous { kubernetes, core, .. } => {
-                format!("this is {} for Kubernetes and {} for YAML 1.2", kubernetes.kind(), core.kind())
+                let (ours, theirs) = (kubernetes.kind(), core.kind());
+                match ours.split_once(' ') {
+                    Some((_, noun)) if ours == theirs => {
+                        format!("this is {ours} for Kubernetes and another {noun} for YAML 1.2")
+                    }
+                    _ => format!("this is {ours} for Kubernetes and {theirs} for YAML 1.2"),
+                }
             }
             WarningKind::MergeOverrides { key, .. } => {
                 format!(
@@ -82,7 +88,18 @@ impl YamlWarning {
         }
     }
 
-    /// How to fix it.
+    /// How to fix it, without the value.
+    #[must_use]
+    pub fn masked_hint(&self) -> String {
+        match &self.kind {
+            WarningKind::Ambiguous { is_key: false, .. } => {
+                "quote it, or write it so that every reader agrees".to_owned()
+            }
+            _ => self.hint(),
+        }
+    }
+
+    /// How to fix it; may show the value.
     #[must_use]
     pub fn hint(&self) -> String {
         match &self.kind {

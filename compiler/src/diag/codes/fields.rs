@@ -6,8 +6,8 @@ family! {
     UNKNOWN_FIELD = 1020 Error "unknown field";
     /// A value has another type than the field takes: a string where a number is expected, a map where a list is.
     WRONG_TYPE = 1021 Error "wrong type";
-    /// A field that must be stated is missing: without it there is nothing to go by, and a default would be a guess.
-    /// The message names the field and the map it belongs into.
+    /// A field that must be stated is missing. The message names it; `fleetwright explain app.spec.placement` and its like say
+    /// what each field is for.
     MISSING_FIELD = 1022 Error "missing field";
     /// A value has the right type but is not one the field takes: out of range, not of the required form, or not one of
     /// the words that are listed.
@@ -18,8 +18,7 @@ family! {
     /// `apiVersion` or `kind` is missing, or is none that fleetwright knows. Files outside `teams/` hold only kinds of
     /// `fleetwright.io/v1alpha1` (and PriorityClass of `scheduling.k8s.io/v1` in `policies/`).
     UNKNOWN_KIND = 1025 Error "unknown apiVersion or kind";
-    /// A name is not of the form that Kubernetes takes for this kind: lower case letters, digits and `-`, for some
-    /// kinds also `.`. The names of clusters, teams and Apps become labels, file names and namespaces.
+    /// A name is not of the form that Kubernetes takes for this kind. The message says which characters are allowed.
     INVALID_NAME = 1026 Error "invalid name";
     /// A label key or value, or a label expression, is not of the form that Kubernetes takes. `In` and `NotIn` need
     /// values, `Exists` and `DoesNotExist` have none.

@@ -1,15 +1,15 @@
 //! FW1160–FW1179: overrides.
 
 family! {
-    /// The target of an override matches no object of the app. It would silently do nothing, so it is refused. Compare
-    /// kind, name, namespace and labels with the manifests.
+    /// The target of an override matches no object of the app, so the override would silently do nothing. Compare kind, name
+    /// and labels with the manifests.
     TARGET_MATCHES_NOTHING = 1160 Error "override target matches nothing";
     /// An override, or an object that asks for substitution, uses a variable that is not there in at least one cluster
     /// it is for. State it in `values` of the cluster or the Fleet, or narrow the override's `clusters`. A literal `${`
     /// is written `$${`.
     UNKNOWN_VARIABLE = 1161 Error "unknown variable";
-    /// An override names a path that the object does not have, or that is no JSON pointer
-    /// (`/spec/template/spec/priority`, with `~1` for a `/` inside a key). Only the last step of `set` may be new.
+    /// An override names a path that the object does not have. `set` needs the parent of what it sets, `remove` the field
+    /// itself; paths are JSON pointers (`/spec/replicas`, `/metadata/annotations/a~1b`).
     NO_SUCH_PATH = 1162 Error "no such path";
     /// An override would change the kind, name or namespace of an object: it would be another object, and the first
     /// would be missing. Write another manifest, and choose its clusters with a rule in `objects`.
@@ -22,11 +22,9 @@ family! {
     /// A patch replaces a list of a custom resource whose items have names: perhaps a merge was meant. Merge keys are known
     /// for Kubernetes' own kinds only.
     LIST_REPLACED = 1166 Warning "list of a custom resource replaced";
-    /// An override without any operation does nothing. Add one (`patch`, `set`, `remove`, `jsonPatch`, `images`, `env`,
-    /// `args`, `command`, `labels`, `annotations`), or remove it.
+    /// An override without any operation does nothing. Add an operation, or remove the entry.
     EMPTY_OVERRIDE = 1167 Error "override without an operation";
-    /// An image rule names an image that no container it is for has, so it changes nothing. Write the image as the
-    /// manifests do, without tag or digest.
+    /// An entry in `images` matches no image of the app. `name` is the image as manifests write it, without tag or digest.
     IMAGE_MATCHES_NOTHING = 1168 Warning "image rule matches nothing";
     /// A label or annotation that fleetwright sets, or the identity of an object, is none of an override's business.
     RESERVED_METADATA = 1169 Error "override of reserved metadata";

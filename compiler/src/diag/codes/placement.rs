@@ -28,7 +28,7 @@ family! {
     /// The capacity of a cluster is not stated, so room in it counts as unknown: as much as is asked for. State
     /// `nodePools` in its file.
     UNKNOWN_CAPACITY = 1140 Warning "capacity of a cluster unknown";
-    /// Two spread constraints on the same key: only one of them could be meant. Write one with both bounds.
+    /// Two spread constraints on the same topology key. Only one can count: merge them into one with `min` and `max`.
     DUPLICATE_SPREAD = 1141 Error "two constraints on one topology key";
     /// A cluster gets no replica although a weight names it: its share of the replicas rounds to zero. Raise the
     /// replicas, the weight, or state `min: 1`.

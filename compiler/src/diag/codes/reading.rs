@@ -22,4 +22,9 @@ family! {
     /// values (`yes`, `on`, `0644`, `1_000`, `12:30`). Quote it if a string is meant, or write the value so that both read
     /// the same (`true`, `420`).
     AMBIGUOUS_SCALAR = 1007 Warning "scalar that YAML 1.1 and 1.2 read differently";
+    /// A merge key `<<` stands below a key that the merged mapping also has. Kubernetes' reader lets the merged value win, by
+    /// the rule of YAML the written one does. Write `<<` first, or remove one of the two.
+    MERGE_OVERRIDES = 1008 Warning "merge key that overrides what is written";
+    /// A tag that Kubernetes' reader drops in silence. It changes nothing; remove it.
+    IGNORED_TAG = 1009 Warning "tag without effect";
 }

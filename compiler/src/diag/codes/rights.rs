@@ -7,10 +7,9 @@ family! {
     /// The team may not use this kind. By default cluster-scoped kinds and `rbac.authorization.k8s.io` are denied; the
     /// platform's file of the team can allow them.
     KIND_NOT_ALLOWED = 1111 Error "kind that the team may not use";
-    /// The App names a cluster that the team may not use. The platform's file of the team states which it may.
+    /// The App names a cluster that the team may not use. The platform's file of the team selects those it may.
     CLUSTER_NOT_ALLOWED = 1112 Error "cluster that the team may not use";
-    /// The App names a priority class that the team may not use. The platform's file of the team lists those it may in
-    /// `priorityClassNames`.
+    /// The App names a priority class that the team may not use. The platform's file of the team lists those it may.
     PRIORITY_NOT_ALLOWED = 1113 Error "priority class that the team may not use";
     /// A policy in a team's folder reaches other teams, or says `enforced`. Only policies in `policies/` may: a team
     /// decides about its own apps.

@@ -1,7 +1,8 @@
 //! An `apiVersion` that no longer exists, and what to write instead.
 
-use super::{NativeKind, nearest, table::TABLE};
+use super::{NativeKind, Scope, table::TABLE};
 use crate::base::SmolStr;
+use crate::base::name::nearest;
 
 /// What is wrong with a group, version and kind that the API server does not know, although it knows the group.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -84,6 +85,23 @@ pub fn is_list(group: &str, version: &str, kind: &str) -> bool {
         Some(item) => super::lookup(group, version, item).is_some(),
         None => false,
     }
+}
+
+/// Where the objects of one of Kubernetes' own kinds live, in versions that are no longer served too: a kind keeps its
+/// scope from version to version. `None` for a custom resource.
+#[must_use]
+pub fn scope(group: &str, version: &str, kind: &str) -> Option<Scope> {
+    if let Some(exact) = super::lookup(group, version, kind) {
+        return Some(exact.scope);
+    }
+    if let Some(other) = versions(group, kind).first() {
+        return Some(other.scope);
+    }
+    if let Some((.., api_version)) = MOVED.iter().find(|(old, moved, _)| *old == group && *moved == kind) {
+        return super::lookup_api_version(api_version, kind).map(|moved| moved.scope);
+    }
+    // all that are gone were cluster-scoped
+    REMOVED.iter().any(|(old, gone, ..)| *old == group && *gone == kind).then_some(Scope::Cluster)
 }
 
 /// What to say about a kind that [`lookup`](super::lookup) does not find: `None` for a kind that exists, and for a

@@ -7,7 +7,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{ListKind, NativeKind, Shape, TypeId, nearest, type_def};
+use super::{ListKind, NativeKind, Shape, TypeId, type_def};
+use crate::base::name::nearest;
 use crate::base::{Path, Seg, SmolStr};
 
 /// Deeper than any manifest the reader lets through; what lies below is left to the API server.

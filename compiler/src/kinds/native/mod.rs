@@ -11,7 +11,6 @@
 mod advice;
 mod check;
 mod limits;
-mod nearest;
 mod pod_template;
 mod table;
 
@@ -22,10 +21,9 @@ use serde::Deserialize;
 
 use crate::base::SmolStr;
 
-pub use advice::{VersionAdvice, is_list, known_group, version_advice, versions};
+pub use advice::{VersionAdvice, is_list, known_group, scope, version_advice, versions};
 pub use check::{FieldProblem, JsonType, Problem, check_fields};
 pub use limits::{SizeProblem, check_sizes};
-pub use nearest::nearest;
 pub use pod_template::{pod_spec_path, pod_template_path};
 pub use table::{Field, ListKind, Shape, Strategy, TypeDef, TypeId};
 

@@ -47,6 +47,24 @@ fn lists_merge_by_their_keys() {
 }
 
 #[test]
+fn scope_outlives_versions() {
+    let facts = [
+        ("storage.k8s.io", "v1", "StorageClass", Some(Scope::Cluster)),
+        ("storage.k8s.io", "v1beta1", "StorageClass", Some(Scope::Cluster)),
+        ("rbac.authorization.k8s.io", "v1alpha1", "ClusterRoleBinding", Some(Scope::Cluster)),
+        ("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition", Some(Scope::Cluster)),
+        ("policy", "v1beta1", "PodSecurityPolicy", Some(Scope::Cluster)),
+        ("policy", "v1beta1", "PodDisruptionBudget", Some(Scope::Namespaced)),
+        ("extensions", "v1beta1", "Ingress", Some(Scope::Namespaced)),
+        ("example.org", "v1", "StorageClass", None),
+        ("apps", "v1", "Wibble", None),
+    ];
+    for (group, version, name, expected) in facts {
+        assert_eq!(scope(group, version, name), expected, "{group}/{version} {name}");
+    }
+}
+
+#[test]
 fn advice_on_versions() {
     let facts = [
         ("extensions/v1beta1", "Deployment", Some("there is no Deployment in extensions/v1beta1; use apps/v1")),

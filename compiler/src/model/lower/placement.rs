@@ -1,8 +1,6 @@
 //! Layers of `placement`: App, PlacementPolicy, Team, Fleet. Each field comes whole from the most specific layer that
 //! sets it; tolerations add up.
 
-use std::cmp::Reverse;
-
 use super::{Docs, Lowering, fleet, selector};
 use crate::api::{
     Capacity, DefaultsSpec, PerCluster, PlacementPolicySpec, PlacementSpec, ReplicasSpec, SpreadSpec, Strategy,
@@ -13,7 +11,7 @@ use crate::base::taint::Toleration;
 use crate::base::{DigestWriter, FileId, SmolStr, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes};
 use crate::model::{
-    ClusterSet, Layer, LayerKind, Placement, PlacementField, Replicas, Spread, Team, TopologyKey, WeightRule,
+    ClusterSet, Layer, LayerKind, Placement, PlacementField, Rank, Replicas, Spread, Team, TopologyKey, WeightRule,
 };
 
 /// One layer that applies to an app.
@@ -90,9 +88,7 @@ pub(super) fn layers<'a>(
         .filter(|p| p.team.is_none_or(|t| t == team_id))
         .filter_map(|p| p.apps.matches(team_name, app_name, labels).map(|specificity| (specificity, p)))
         .collect();
-    matching.sort_by(|(sa, a), (sb, b)| {
-        (Reverse(a.precedence), Reverse(*sa), &a.name.value).cmp(&(Reverse(b.precedence), Reverse(*sb), &b.name.value))
-    });
+    matching.sort_by_key(|(specificity, policy)| Rank::new(policy.precedence, *specificity, &policy.name.value));
     for (_, policy) in matching {
         policy.used = true;
         push(LayerKind::Policy, &policy.name.value, policy.file, policy.team.is_some(), Some(policy.spec));

@@ -1,12 +1,12 @@
 //! Cluster and app selectors.
 
 use super::Lowering;
-use crate::api::{AppSelector, ClusterSelector};
+use crate::api::{self, ClusterSelector};
 use crate::base::labels::{LabelRequirement, LabelSelector, Labels};
 use crate::base::name::nearest;
 use crate::base::{ClusterId, FileId, SmolStr, Span, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes, listed};
-use crate::model::{Cluster, ClusterSet, Selector};
+use crate::model::{AppSelector, Cluster, ClusterSet, Selector, Specificity};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Resolves a cluster selector; `span` is where it stands, for what has no place of its own.
@@ -153,17 +153,6 @@ pub(super) fn labels(
     LabelSelector { match_expressions: match_expressions.iter().map(|e| e.value.clone()).collect(), ..selector }
 }
 
-/// How specific an app selector is: ties of precedence go to the more specific one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Specificity {
-    /// `{}`, or teams alone.
-    All,
-    /// By labels.
-    Label,
-    /// By name.
-    Name,
-}
-
 /// The apps there are, for names in selectors.
 #[derive(Default)]
 pub(super) struct KnownApps {
@@ -181,9 +170,8 @@ impl KnownApps {
 
 /// A resolved app selector.
 pub(super) struct Apps {
-    labels: LabelSelector,
+    selector: AppSelector,
     names: Option<Vec<Spanned<SmolStr>>>,
-    teams: Option<Vec<SmolStr>>,
     file: FileId,
     span: Span,
     /// Whether something is wrong with it: then it is no wonder that it selects nothing.
@@ -191,8 +179,13 @@ pub(super) struct Apps {
 }
 
 /// Resolves an app selector. `own` is the team whose folder it lies in: it reaches no other.
-pub(super) fn apps(cx: &mut Lowering<'_>, file: FileId, own: Option<TeamId>, written: &Spanned<AppSelector>) -> Apps {
-    let AppSelector { match_labels, match_expressions, names, teams } = &written.value;
+pub(super) fn apps(
+    cx: &mut Lowering<'_>,
+    file: FileId,
+    own: Option<TeamId>,
+    written: &Spanned<api::AppSelector>,
+) -> Apps {
+    let api::AppSelector { match_labels, match_expressions, names, teams } = &written.value;
     let before = cx.said;
     if names.as_ref().is_some_and(Vec::is_empty) {
         cx.report(
@@ -228,10 +221,16 @@ pub(super) fn apps(cx: &mut Lowering<'_>, file: FileId, own: Option<TeamId>, wri
         diagnostic.help = near.map(|near| format!("did you mean `{near}`?"));
         cx.report(diagnostic);
     }
+    let plain = |list: &Option<Vec<Spanned<SmolStr>>>| {
+        list.as_ref().map(|l| l.iter().map(|s| s.value.clone()).collect::<Vec<_>>())
+    };
     Apps {
-        labels: labels(cx, file, match_labels, match_expressions, written.span),
+        selector: AppSelector {
+            labels: labels(cx, file, match_labels, match_expressions, written.span),
+            names: plain(names),
+            teams: plain(teams),
+        },
         names: names.clone(),
-        teams: teams.as_ref().map(|l| l.iter().map(|s| s.value.clone()).collect::<Vec<_>>()),
         file,
         span: written.span,
         unsound: cx.said != before,
@@ -280,14 +279,6 @@ impl Apps {
 
     /// Whether an app is selected, and how specifically.
     pub(super) fn matches(&self, team: &str, app: &str, labels: &Labels) -> Option<Specificity> {
-        if self.teams.as_ref().is_some_and(|teams| !teams.iter().any(|t| t == team)) || !self.labels.matches(labels) {
-            return None;
-        }
-        if let Some(names) = &self.names {
-            let named =
-                |n: &Spanned<SmolStr>| n.value == app || n.split_once('/').is_some_and(|(t, a)| t == team && a == app);
-            return names.iter().any(named).then_some(Specificity::Name);
-        }
-        Some(if self.labels.is_everything() { Specificity::All } else { Specificity::Label })
+        self.selector.matches(team, app, labels)
     }
 }

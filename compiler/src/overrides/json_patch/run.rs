@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::super::pointer::{DEPTH_LIMIT, child, depth};
 use super::{Reason, Rules, Step, StepError};
+use crate::base::name::nearest;
 use crate::base::{Path, Seg, SmolStr};
-use crate::kinds::native::nearest;
 
 /// All that the copies of one patch may add up to. Source: `JSONPatchMaxCopyBytes` of the API server.
 const COPY_LIMIT_BYTES: usize = 3 * 1024 * 1024;

@@ -200,7 +200,10 @@ fn environment() {
             env(None, &[], &["X"]),
             with(json!([{"name": "Y", "valueFrom": {"fieldRef": {"fieldPath": "f"}}}]), None, None),
         ),
-        (env(Some("a"), &[("Q", "1")], &["XX", "X"]), Err("there is no environment variable XX to remove")),
+        (
+            env(Some("a"), &[("Q", "1")], &["XX", "X"]),
+            Err("there is no environment variable XX to remove; did you mean X?"),
+        ),
         (env(Some("c"), &[("Q", "1")], &[]), Err("there is no container c; there are a, b, i")),
         (
             env(Some("a"), &[("Q", "${no}")], &[]),

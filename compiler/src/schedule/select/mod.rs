@@ -5,8 +5,8 @@
 //!
 //! What is wanted, in this order: all constraints hold, fewest replicas unplaced, what runs stays, lower tiers, then most room
 //! (Duplicated: most clusters; Aggregated: fewest clusters first), earlier names. Where the keys nest (provider > region > zone >
-//! cluster) the answer is exact, by a knapsack over the tree ([`knapsack`]), and also where there are few clusters ([`subsets`]).
-//! Where keys cross in a larger fleet, or there are too many states, it is a greedy one ([`greedy`]), and then a failure says "not
+//! cluster) the answer is exact, by a knapsack over the tree (`knapsack`), and also where there are few clusters (`subsets`).
+//! Where keys cross in a larger fleet, or there are too many states, it is a greedy one (`greedy`), and then a failure says "not
 //! found", never "impossible".
 //!
 //! A new kind of constraint that is a partition of the clusters needs nothing here but another [`Constraint`].
@@ -20,6 +20,8 @@ mod subsets;
 mod witness;
 
 #[cfg(test)]
+mod pipeline_tests;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tests;
@@ -30,8 +32,8 @@ use problem::Problem;
 /// What selection knows of one cluster that passed the filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Replicas that may run here: the least of room (its own included), `max` and per-cluster quota, and at least `kept`.
-    /// `None` if no capacity is known or room is not looked at; it counts as all replicas.
+    /// Replicas that may run here: [`most_replicas`](crate::divide::most_replicas) of the division to come.
+    /// `None` counts as all replicas; less than `kept` counts as `kept`, unless fresh.
     pub room: Option<u64>,
     /// The cluster is in the set the record holds, even if it got no replica.
     pub held: bool,
@@ -39,7 +41,8 @@ pub struct Candidate {
     pub kept: u32,
     /// Kept before all other holders (replicas that never move by themselves).
     pub pinned: bool,
-    /// Its claim in the division, to choose [`Selection::witnesses`] among the heavy clusters. Clusters of weight 0 are no candidates.
+    /// Its claim in the division, to choose [`Selection::witnesses`] among the heavy clusters; all alike where room is the claim.
+    /// Clusters of weight 0 are no candidates.
     pub weight: u64,
     /// Overflow tier; lower tiers first, unless Duplicated. 0 where there are none.
     pub tier: u32,
@@ -78,7 +81,8 @@ pub struct Need {
     pub class: Class,
     /// `capacity: Require`: without room for all replicas nothing is added, so nothing moves. No matter if Duplicated.
     pub all_or_nothing: bool,
-    /// As if new: what the record holds has no weight. If no set is found it is kept all the same.
+    /// As if new: what the record holds has no weight. If no set is found it is kept all the same, and the caller asks again
+    /// with `false`, since an overdrawn holder counts only then. No matter if Duplicated.
     pub fresh: bool,
 }
 

@@ -1,5 +1,6 @@
 //! The question in a form to compute with: eligible clusters, constraints as partitions of them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Candidate, Class, Constraint, Failure, Need};
@@ -61,18 +62,23 @@ pub(super) struct Problem {
 
 impl Problem {
     pub fn new(candidates: &[Candidate], constraints: &[Constraint], need: &Need) -> Self {
+        // A fresh copy in each cluster is the copy that is there.
+        let need = &Need { fresh: need.fresh && need.class != Class::Duplicated, ..*need };
         let eligible: Vec<(usize, &Candidate)> =
             candidates.iter().enumerate().filter(|(_, candidate)| is_eligible(candidate, need)).collect();
         let clusters: Vec<Cluster> = eligible
             .iter()
-            .map(|&(position, candidate)| Cluster {
-                position,
-                room: candidate.room.unwrap_or(u64::from(need.replicas)),
-                held: candidate.held && !need.fresh,
-                kept: if need.fresh { 0 } else { candidate.kept },
-                pinned: candidate.pinned && !need.fresh,
-                weight: candidate.weight,
-                tier: candidate.tier,
+            .map(|&(position, candidate)| {
+                let kept = if need.fresh { 0 } else { candidate.kept };
+                Cluster {
+                    position,
+                    room: candidate.room.unwrap_or(u64::from(need.replicas)).max(u64::from(kept)),
+                    held: candidate.held && !need.fresh,
+                    kept,
+                    pinned: candidate.pinned && !need.fresh,
+                    weight: candidate.weight,
+                    tier: candidate.tier,
+                }
             })
             .collect();
         let mut failure = clusters.is_empty().then_some(Failure::NoCandidates);
@@ -151,10 +157,10 @@ impl Problem {
                 .iter()
                 .map(|(level, replicas)| {
                     let group = level.group(i);
-                    (std::cmp::Reverse(replicas.get(&group).copied().unwrap_or(0)), group)
+                    (Reverse(replicas.get(&group).copied().unwrap_or(0)), group)
                 })
                 .collect();
-            (!pinned, groups, std::cmp::Reverse(kept(i)), i)
+            (!pinned, groups, Reverse(kept(i)), i)
         });
         holders
     }

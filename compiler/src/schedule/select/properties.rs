@@ -174,6 +174,8 @@ proptest! {
         candidates in a_fleet(), constraints in vec(a_constraint(), 4), used in vec(any::<bool>(), 4),
         class in a_class(), replicas in 1_u32..25, fresh in any::<bool>(),
     ) {
+        // A fresh Duplicated App is the one that runs.
+        let fresh = fresh && class != Class::Duplicated;
         let free = Constraint { min: 1, max: None };
         let constraints: Vec<Constraint> =
             constraints.iter().zip(used).map(|(&constraint, used)| if used { constraint } else { free }).collect();

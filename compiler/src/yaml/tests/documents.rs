@@ -44,7 +44,7 @@ fn places_are_those_of_the_file() {
         ("/b/1/w/v/0", None, "1"),
         ("/c", Some("c"), "t"),
     ] {
-        let place = root.locate(pointer).unwrap();
+        let (_, place) = root.nearest(&crate::base::Path::parse(pointer).unwrap());
         assert_eq!(place.key.map(|key| &text[key.span.range()]), key, "{pointer}");
         assert_eq!(&text[place.node.span.range()], value, "{pointer}");
     }
@@ -102,6 +102,9 @@ fn anchors_and_merges() {
     for (text, place, kind) in [
         ("a: *x\n", "*x", Kind::UnknownAnchor("x".to_owned())),
         ("a: &x 1\n---\nb: *x\n", "*x", Kind::UnknownAnchor("x".to_owned())),
+        ("*x : 1\n", "*x", Kind::UnknownAnchor("x".to_owned())),
+        ("&x <<: {a: 1}\nb: *x\n", "*x", Kind::UnknownAnchor("x".to_owned())),
+        ("a: &x {*x : 1}\n", "*x", Kind::RecursiveAnchor("x".to_owned())),
         ("a: &x [*x]\n", "*x", Kind::RecursiveAnchor("x".to_owned())),
         ("a: {<<: 5}\n", "5", Kind::Merge),
         ("a: {<<: }\n", "<<", Kind::Merge),
@@ -143,6 +146,7 @@ fn what_readers_take_differently_is_refused() {
         ("- \"\\/\"\n", "\\/", Kind::JsonEscape),
         ("a: \u{2028}x\n", "\u{2028}", Kind::OldLineBreak('\u{2028}')),
         ("a: \u{7}x\n", "\u{7}", Kind::ControlCharacter('\u{7}')),
+        ("\u{feff}\u{feff}a: 1\n", "\u{feff}", Kind::ByteOrderMark),
         ("a: 1\n\u{feff}b: 2\n", "\u{feff}", Kind::ByteOrderMark),
     ] {
         let found = mistakes(text);

@@ -53,6 +53,10 @@ fn size_and_mistakes_are_bounded() {
     let found = mistakes(&"a: 1\n".repeat(5000)).len();
     assert_eq!(found, 101);
     assert_eq!(mistakes(&"\u{1}".repeat(5000)).len(), 100);
+    let many = "@\n---\n".repeat(5000);
+    let (documents, errors) = compose(&many, &Limits::default());
+    assert_eq!((documents.len(), errors.len()), (5000, 1001));
+    assert!(documents.iter().all(|document| document.root.is_none()));
 }
 
 #[test]

@@ -1,0 +1,336 @@
+//! Opens the trees that a command reads, and compiles them: the only place that decides what an `Overlay` is made of.
+//!
+//! Intents: the folder with `fleet.yaml`, or a revision (`--rev`). The record (`placements/`, `state/`):
+//! 1. `--record REV|DIR|none`, when given (the intents' own revision or folder is "beside the intents");
+//! 2. beside the intents, for a folder outside Git;
+//! 3. beside the intents, for a revision that holds `placements/` or `state/`, and for the folder that is checked out at
+//!    the live branch's commit: clusters follow such a commit as a whole;
+//! 4. the live branch, local or else of `origin`, whose name `fleet.yaml` may change (`branches.live`);
+//! 5. beside the intents, when there is no live branch.
+//!
+//! Invariants: a record among intents whose record lies elsewhere is refused by the compiler, never merged; what a
+//! command opened is not read again from a changed disk.
+
+mod place;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use fleetwright_compiler::api::Intent;
+use fleetwright_compiler::parse::{self, DocBody, FileForm};
+use fleetwright_compiler::schedule::Scenario;
+use fleetwright_compiler::source::{
+    self, Contents, FileClass, FleetFiles, Limits, MemoryFiles, Overlay, RepoPath, SourceFile,
+};
+use fleetwright_compiler::{CompileError, Compiled, Session, yaml};
+use fleetwright_files::{FolderFiles, GitFiles, live_revision};
+
+use crate::context::Context;
+use crate::exit::Failure;
+use crate::output::{self, Paths};
+use crate::streams;
+use place::{Named, Place, Tree, named, short};
+
+/// `--record none`
+const NO_RECORD: &str = "none";
+/// The live branch where `fleet.yaml` names no other.
+const LIVE: &str = "live";
+
+/// Where the record comes from.
+#[derive(Debug)]
+enum Record {
+    /// Nowhere.
+    None,
+    /// It lies beside the intents.
+    Same,
+    /// Another tree, and what people call it.
+    Tree(Tree, String),
+}
+
+/// The trees of one compile.
+#[derive(Debug)]
+pub struct Opened {
+    /// What people call the intents: `main`, or a folder.
+    pub name: String,
+    intents: Tree,
+    record: Record,
+    place: Place,
+    /// The revision, when the intents are not a folder.
+    revision: Option<String>,
+}
+
+/// Opens what `-C`, `--rev` and `--record` say.
+///
+/// # Errors
+/// When there is no fleet, no such revision, or something cannot be read.
+pub fn open(context: &Context) -> Result<Opened, Failure> {
+    match context.rev() {
+        Some(revision) => {
+            let place = Place::of_repository(context.directory());
+            open_revision(context, place, revision)
+        }
+        None => open_folder(context, Place::of_folder(context.directory())?),
+    }
+}
+
+/// Opens a revision of the repository at `-C`, or a folder, whichever the name is; a name that could be both is the
+/// revision, and `./name` the folder.
+///
+/// # Errors
+/// When it is neither, or cannot be read.
+pub fn open_named(context: &Context, name: &str) -> Result<Opened, Failure> {
+    let place = Place::of_repository(context.directory());
+    match named(&place, name)? {
+        Named::Revision => open_revision(context, place, name),
+        Named::Folder => open_folder(context, Place::of_folder(Path::new(name))?),
+    }
+}
+
+/// Opens the live branch of the repository that other intents are in, as a whole: what runs now.
+///
+/// # Errors
+/// When there is no Git repository or no live branch: then the caller must name what to compare with.
+pub fn open_live(context: &Context, this: &Opened) -> Result<Opened, Failure> {
+    let branch = live_branch(this.intents.files())?;
+    let advice = "name what to compare with: `fleetwright diff BASE`, a revision or a folder";
+    let Some(git) = &this.place.git else {
+        return Err(Failure::Usage(format!("the fleet is in no Git repository, so nothing says what runs; {advice}")));
+    };
+    match live_revision(&git.repo, &branch)? {
+        Some(revision) => open_revision(context, this.place.clone(), &revision),
+        None => Err(Failure::Usage(format!(
+            "there is no branch `{branch}`, here or of `origin`, that says what runs; {advice}"
+        ))),
+    }
+}
+
+fn open_revision(context: &Context, place: Place, revision: &str) -> Result<Opened, Failure> {
+    let intents = Tree::Git(place.revision(revision)?);
+    let record = match context.record() {
+        Some(name) => stated_record(&place, name, &intents)?,
+        None if intents.has_record()? => Record::Same,
+        None => live_record(&place, &intents)?,
+    };
+    let name = short(revision).to_owned();
+    Ok(Opened { name, intents, record, place, revision: Some(revision.to_owned()) })
+}
+
+fn open_folder(context: &Context, place: Place) -> Result<Opened, Failure> {
+    let folder = place.folder()?;
+    let name = folder.display().to_string();
+    let intents = Tree::Folder(FolderFiles::open(folder)?);
+    let record = match context.record() {
+        Some(name) => stated_record(&place, name, &intents)?,
+        None => match live_record(&place, &intents)? {
+            Record::Tree(Tree::Git(live), _) if is_checked_out(&place, &live) => Record::Same,
+            record => record,
+        },
+    };
+    Ok(Opened { name, intents, record, place, revision: None })
+}
+
+fn stated_record(place: &Place, name: &str, intents: &Tree) -> Result<Record, Failure> {
+    if name == NO_RECORD {
+        return Ok(Record::None);
+    }
+    let tree = match named(place, name)? {
+        Named::Revision => Tree::Git(place.revision(name)?),
+        Named::Folder => Tree::Folder(FolderFiles::open(Path::new(name))?),
+    };
+    Ok(if tree.is(intents) { Record::Same } else { Record::Tree(tree, name.to_owned()) })
+}
+
+fn live_record(place: &Place, intents: &Tree) -> Result<Record, Failure> {
+    let Some(git) = &place.git else { return Ok(Record::Same) };
+    match live_revision(&git.repo, &live_branch(intents.files())?)? {
+        Some(revision) => Ok(Record::Tree(Tree::Git(place.revision(&revision)?), short(&revision).to_owned())),
+        None => Ok(Record::Same),
+    }
+}
+
+/// Whether the working tree is that of this commit.
+fn is_checked_out(place: &Place, live: &GitFiles) -> bool {
+    let head = place.git.as_ref().and_then(|git| GitFiles::open(&git.repo, "HEAD").ok());
+    // Without a commit yet, nothing is checked out.
+    head.and_then(|head| head.commit_id()).is_some_and(|head| Some(head) == live.commit_id())
+}
+
+/// The live branch that `fleet.yaml` names. A `fleet.yaml` that cannot be understood names none: the compile says so.
+fn live_branch(intents: &dyn FleetFiles) -> Result<String, Failure> {
+    let default = || Ok(LIVE.to_owned());
+    let Ok(path) = RepoPath::new("fleet.yaml") else { return default() };
+    let Some(entry) = source::find(intents, &path)? else { return default() };
+    let Contents::Bytes(bytes) = intents.read_at_most(&path, &entry.id, Limits::STANDARD.file_bytes)? else {
+        return default();
+    };
+    let ir = parse::parse(&bytes, FileForm::of(FileClass::FleetFile, path.as_str()), &yaml::Limits::default());
+    let stated = ir.docs.into_iter().find_map(|doc| match doc.body {
+        DocBody::Intent(intent) => match *intent {
+            Intent::Fleet(fleet) => fleet.spec.branches.and_then(|branches| branches.live),
+            Intent::Cluster(_)
+            | Intent::Team(_)
+            | Intent::App(_)
+            | Intent::PlacementPolicy(_)
+            | Intent::OverridePolicy(_)
+            | Intent::PriorityClass(_) => None,
+        },
+        DocBody::Manifest(_) | DocBody::Record(_) => None,
+    });
+    stated.map_or_else(default, |branch| Ok(branch.value.to_string()))
+}
+
+impl Opened {
+    /// The trees as the compiler takes them.
+    pub fn overlay(&self) -> Overlay<'_> {
+        let intents = self.intents.files();
+        match &self.record {
+            Record::None => Overlay::without_record(intents),
+            Record::Same => Overlay::same(intents),
+            Record::Tree(tree, _) => Overlay::with_record(intents, tree.files()),
+        }
+    }
+
+    /// What people call the other tree that the record comes from; `None` where there is none.
+    pub fn record_name(&self) -> Option<&str> {
+        match &self.record {
+            Record::Tree(_, name) => Some(name),
+            Record::None | Record::Same => None,
+        }
+    }
+
+    /// Whether anything says what runs.
+    ///
+    /// # Errors
+    /// When a tree cannot be read.
+    pub fn has_record(&self) -> Result<bool, Failure> {
+        Ok(match &self.record {
+            Record::None => false,
+            Record::Same => self.intents.has_record()?,
+            Record::Tree(tree, _) => tree.has_record()?,
+        })
+    }
+
+    /// These intents with what another compile decided as their record.
+    #[must_use]
+    pub fn with_record(self, record: MemoryFiles, name: &str) -> Self {
+        Self { record: Record::Tree(Tree::Memory(record), name.to_owned()), ..self }
+    }
+
+    /// The folder that `placements/` can be written into.
+    ///
+    /// # Errors
+    /// A guard: the record is not kept in this folder.
+    pub fn record_folder(&self) -> Result<&Path, Failure> {
+        let advice = "placements/ would be written where nobody reads it";
+        match (&self.intents, &self.record) {
+            (Tree::Folder(_), Record::Same) => self.place.folder(),
+            (Tree::Folder(_), Record::None) => Err(Failure::Guard(
+                "without a record, placements/ would forget what runs; leave out `--record none`".into(),
+            )),
+            (_, Record::Tree(_, name)) => {
+                Err(Failure::Guard(format!("the record comes from `{name}`, not from this folder; {advice}")))
+            }
+            (Tree::Git(_) | Tree::Memory(_), _) => {
+                Err(Failure::Guard(format!("the intents come from `{}`, not from a folder; {advice}", self.name)))
+            }
+        }
+    }
+
+    /// The bytes of a file that a compile of these trees read.
+    pub fn read(&self, file: &SourceFile) -> Option<Arc<[u8]>> {
+        // A file that cannot be read again is shown without its lines; its diagnostic says why.
+        self.overlay().read(file, &Limits::STANDARD).ok()
+    }
+
+    /// How paths of files are shown.
+    pub fn paths(&self) -> Paths {
+        let in_repository = match &self.place.git {
+            Some(git) if !git.prefix.is_root() => format!("{}/", git.prefix),
+            Some(_) | None => String::new(),
+        };
+        let on_screen = match (&self.revision, &self.place.dir) {
+            (Some(revision), _) => format!("{}:{in_repository}", short(revision)),
+            (None, Some(dir)) => below_current(dir),
+            (None, None) => String::new(),
+        };
+        let record = match &self.record {
+            Record::Tree(Tree::Git(_) | Tree::Memory(_), name) => format!("{name}:{in_repository}"),
+            Record::Tree(Tree::Folder(_), name) => format!("{}/", name.trim_end_matches('/')),
+            Record::None | Record::Same => on_screen.clone(),
+        };
+        Paths { on_screen, record, in_repository }
+    }
+}
+
+/// What leads from the current folder to one below it; nothing for any other.
+fn below_current(dir: &Path) -> String {
+    let current = std::env::current_dir().and_then(std::fs::canonicalize);
+    match current.as_deref().map(|current| dir.strip_prefix(current)) {
+        Ok(Ok(below)) if !below.as_os_str().is_empty() => format!("{}/", below.display()),
+        _ => String::new(),
+    }
+}
+
+/// Compiles what was opened; diagnostics of a refused repository are shown on stderr.
+///
+/// # Errors
+/// When the repository is refused or cannot be read, or the compiler found itself wrong.
+pub fn compile(context: &Context, session: &Session, opened: &Opened) -> Result<Compiled, Failure> {
+    match fleetwright_compiler::compile(session, &opened.overlay(), &Scenario::default()) {
+        Ok(compiled) => Ok(compiled),
+        Err(CompileError::Refused(refusal)) => {
+            output::show_diagnostics(context, opened, &refusal.files, &refusal.diagnostics);
+            Err(Failure::Refused(format!("{} does not compile: {}", opened.name, output::counts(&refusal.diagnostics))))
+        }
+        Err(error) => Err(failure(error)),
+    }
+}
+
+/// Why there is no result, where the repository is not at fault.
+pub fn failure(error: CompileError) -> Failure {
+    match error {
+        CompileError::Refused(refusal) => Failure::Refused(output::counts(&refusal.diagnostics)),
+        CompileError::Files(error) => error.into(),
+        CompileError::Bug(violations) => Failure::Bug(violations.iter().map(|v| format!("  {v}\n")).collect()),
+    }
+}
+
+/// A path on disk that something failed at.
+pub fn disk_error(what: &str, path: &Path, error: &io::Error) -> Failure {
+    Failure::Environment(format!("cannot {what} {}: {error}", path.display()))
+}
+
+/// Says which record counts, where that is not the folder the command works on.
+pub fn say_record(opened: &Opened) {
+    if let Some(name) = opened.record_name() {
+        streams::talk(&format!("record: {name}"));
+    }
+}
+
+/// Says that there are warnings, for commands that are not about them.
+pub fn say_warnings(compiled: &Compiled) {
+    if !compiled.diagnostics.is_empty() {
+        streams::talk(&format!("{}: `fleetwright check` shows them", output::counts(&compiled.diagnostics)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_live_branch_of_a_fleet() {
+        const HEAD: &str = "apiVersion: fleetwright.io/v1alpha1\nkind: Fleet\nmetadata: {name: f}\n";
+        for (files, expected) in [
+            (vec![("fleet.yaml", format!("{HEAD}spec: {{branches: {{live: running}}}}\n"))], "running"),
+            (vec![("fleet.yaml", format!("{HEAD}spec: {{}}\n"))], "live"),
+            // the compile says what is wrong with it
+            (vec![("fleet.yaml", "a: [".to_owned())], "live"),
+            (vec![("clusters/a.yaml", String::new())], "live"),
+        ] {
+            let tree = MemoryFiles::new(files).unwrap();
+            assert_eq!(live_branch(&tree).as_deref(), Ok(expected));
+        }
+    }
+}

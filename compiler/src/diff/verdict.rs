@@ -1,0 +1,53 @@
+//! The words for a verdict: one line of diagnostics, plans, `why` and diffs.
+
+use crate::api::Lifecycle;
+use crate::base::quantity::amount_text;
+use crate::schedule::Verdict;
+
+/// Why a cluster gets nothing, without its name.
+#[must_use]
+pub fn verdict_text(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Mismatch(mismatch) => mismatch.to_string(),
+        Verdict::Team => "not among the team's clusters".to_owned(),
+        Verdict::Taint(taint) => format!("taint {taint}"),
+        Verdict::ApiNotServed(api) => format!("{api} not served"),
+        Verdict::Lifecycle(lifecycle) => match lifecycle {
+            Lifecycle::Active => "takes no new replicas".to_owned(),
+            Lifecycle::Cordoned => "cordoned".to_owned(),
+            Lifecycle::Draining => "draining".to_owned(),
+            Lifecycle::Retired => "retired".to_owned(),
+        },
+        Verdict::Unhealthy => "not ready".to_owned(),
+        Verdict::LargerThanNode { resource, needed, largest } => {
+            let (needed, largest) = (plain_amount(resource, *needed), plain_amount(resource, *largest));
+            format!("larger than any node: need {needed} {resource}, largest node {largest}")
+        }
+        Verdict::NoEligiblePool => "no pool's nodes may run it".to_owned(),
+        Verdict::NoRoom { resource, needed, free } => {
+            let (needed, free) = (plain_amount(resource, *needed), plain_amount(resource, *free));
+            format!("no room: need {needed} {resource}, largest free {free}")
+        }
+        Verdict::Bound => "a bound leaves no place".to_owned(),
+        Verdict::NoWeight => "no weight".to_owned(),
+        Verdict::RoundedToZero => "share rounds to zero".to_owned(),
+        Verdict::NotChosen => "not chosen".to_owned(),
+        Verdict::Quota => "over quota".to_owned(),
+        Verdict::SupposedLost => "supposed lost".to_owned(),
+    }
+}
+
+/// An amount for people: CPU in cores with decimals, all else as Kubernetes writes it.
+#[must_use]
+pub fn plain_amount(resource: &str, amount: i128) -> String {
+    if resource.rsplit('.').next() != Some("cpu") {
+        return amount_text(resource, amount);
+    }
+    let sign = if amount < 0 { "-" } else { "" };
+    let milli = amount.unsigned_abs();
+    let decimals = format!("{:03}", milli % 1000);
+    match decimals.trim_end_matches('0') {
+        "" => format!("{sign}{}", milli / 1000),
+        decimals => format!("{sign}{}.{decimals}", milli / 1000),
+    }
+}

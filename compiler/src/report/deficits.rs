@@ -1,0 +1,45 @@
+//! What could not be done, as warnings at the name of the App.
+
+use super::verdicts::verdicts_line;
+use crate::diag::{Code, Diagnostic, Place, codes};
+use crate::diff::Shortfall;
+use crate::model::Fleet;
+use crate::schedule::Target;
+
+/// One warning for each deficit: `2 of 12 replicas of apps/Deployment/web fit nowhere; 1/5 clusters: ...`.
+#[must_use]
+pub fn deficits(fleet: &Fleet, target: &Target) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (id, app_target) in fleet.app_ids().zip(&target.apps) {
+        let app = fleet.app(id);
+        for deficit in &app_target.deficits {
+            let shortfall = Shortfall::of(fleet, id, deficit);
+            let (code, help, with_clusters) = words(&shortfall);
+            let mut message = shortfall.to_string();
+            if with_clusters && !app_target.verdicts.is_empty() {
+                message = format!("{message}; {}", verdicts_line(fleet, app_target));
+            }
+            found.push(Diagnostic::new(code, Place::Span(app.file, app.name_span), message).help(help));
+        }
+    }
+    found
+}
+
+/// The code, how to fix it, and whether the clusters have to do with it.
+fn words(shortfall: &Shortfall) -> (Code, &'static str, bool) {
+    use codes::{placement, rights};
+    match shortfall {
+        Shortfall::Unplaced { .. } => {
+            (placement::UNPLACED, "ask for fewer or smaller replicas, allow more clusters, or add nodes", true)
+        }
+        Shortfall::Spread { .. } => {
+            (placement::SPREAD_UNMET, "lower `min` of the spread, or allow clusters in more groups", true)
+        }
+        Shortfall::Quota { .. } => {
+            (rights::OVER_QUOTA, "ask for less, or have the platform raise the quota in the Team", false)
+        }
+        Shortfall::NoWeightMatches { .. } => {
+            (placement::NO_WEIGHT_MATCHES, "add a rule to `weights` that matches a selected cluster", true)
+        }
+    }
+}

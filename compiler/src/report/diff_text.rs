@@ -1,0 +1,221 @@
+//! A diff for a terminal or a log.
+
+use std::fmt::Write as _;
+
+use super::names::short_list;
+use super::table::table;
+use super::values::{change_lines, visible};
+use crate::diff::{
+    AppChange, AppDiff, ClusterImpact, CountChange, FleetDiff, ObjectChange, ObjectDiff, Why, WorkloadDiff,
+};
+
+/// The whole diff. Nothing is left out but names of clusters beyond three, which the data has.
+#[must_use]
+pub fn diff_text(diff: &FleetDiff) -> String {
+    let mut text = summary(diff);
+    text.push('\n');
+    section(
+        &mut text,
+        "Refused: these apps exceed their team's quota, and did not before",
+        diff.errors.iter().map(|s| format!("  {}: {}\n", s.app, s.shortfall)),
+    );
+    let deleted = diff.objects.iter().filter(|object| object.change.deletes());
+    section(&mut text, "Deleted", deleted.map(|object| format!("  - {}\n", deletion(object))));
+    section(
+        &mut text,
+        "Clusters",
+        diff.clusters.iter().map(|cluster| format!("  {}: {}\n", cluster.cluster, joined(&cluster.edits))),
+    );
+    section(&mut text, "Placements", diff.placements.iter().map(placement));
+    let others = diff.objects.iter().filter(|object| !matches!(object.change, ObjectChange::Removed { .. }));
+    section(
+        &mut text,
+        "Objects",
+        others.map(|object| {
+            let mut lines = format!("  {}\n", object_line(object));
+            for line in field_lines(object) {
+                let _ = writeln!(lines, "    {line}");
+            }
+            lines
+        }),
+    );
+    section(
+        &mut text,
+        "Not possible any more",
+        diff.new_shortfalls.iter().map(|s| format!("  {}: {}\n", s.app, s.shortfall)),
+    );
+    section(&mut text, "Solved", diff.solved_shortfalls.iter().map(|s| format!("  {}: {}\n", s.app, s.shortfall)));
+    section(
+        &mut text,
+        "New warnings",
+        diff.new_warnings.iter().map(|warning| {
+            let path = warning.path.as_deref().unwrap_or("(no file)");
+            format!("  {} {path}: {}\n", warning.code, visible(&warning.message))
+        }),
+    );
+    if !diff.impact.is_empty() {
+        text.push_str("\nBy cluster\n");
+        text.push_str(&table(&impact_rows(&diff.impact), &[1, 2, 3, 4, 5, 6, 7], "  "));
+    }
+    text
+}
+
+fn section(text: &mut String, title: &str, entries: impl Iterator<Item = String>) {
+    let entries: String = entries.collect();
+    if !entries.is_empty() {
+        let _ = write!(text, "\n{title}\n{entries}");
+    }
+}
+
+/// `3 clusters, 12 objects: +2 ~9 -1, replicas: +4 -4; 57 objects unchanged`.
+pub(super) fn summary(diff: &FleetDiff) -> String {
+    if diff.is_empty() {
+        return format!("no changes; {}", unchanged(diff));
+    }
+    let sum = |count: fn(&ClusterImpact) -> u64| diff.impact.iter().map(count).sum::<u64>();
+    let (added, changed, removed) = (sum(|i| i.added), sum(|i| i.changed + i.scaled), sum(|i| i.removed));
+    let (come, go) = (sum(|i| i.replicas_added), sum(|i| i.replicas_removed));
+    let touched = diff.impact.len();
+    let clusters = if touched == 1 { "1 cluster".to_owned() } else { format!("{touched} clusters") };
+    format!(
+        "{clusters}, {} objects: +{added} ~{changed} -{removed}, replicas: +{come} -{go}; {}",
+        added + changed + removed,
+        unchanged(diff)
+    )
+}
+
+fn unchanged(diff: &FleetDiff) -> String {
+    let FleetDiff { unchanged_objects, rewritten_objects, .. } = diff;
+    match rewritten_objects {
+        0 => format!("{unchanged_objects} objects unchanged"),
+        rewritten => {
+            format!("{unchanged_objects} objects unchanged, {rewritten} written differently with the same meaning")
+        }
+    }
+}
+
+/// The app and its workloads.
+fn placement(app: &AppDiff) -> String {
+    let mut text = String::new();
+    let clusters = |names: &[crate::base::SmolStr], mark: char| {
+        names.iter().map(|name| format!(" {mark}{name}")).collect::<String>()
+    };
+    let note = match app.change {
+        AppChange::Added => " new app",
+        AppChange::Removed => " app removed",
+        AppChange::Changed => "",
+    };
+    let (added, removed) = (clusters(&app.clusters_added, '+'), clusters(&app.clusters_removed, '-'));
+    let where_ =
+        if added.is_empty() && removed.is_empty() { String::new() } else { format!(" clusters:{added}{removed}") };
+    let _ = writeln!(text, "  {}{note}{where_}", app.app);
+    for workload in &app.workloads {
+        let _ = writeln!(text, "    {}", workload_line(workload));
+        let rows: Vec<Vec<String>> = workload
+            .clusters
+            .iter()
+            .map(|row| vec![row.cluster.to_string(), counts(row, workload.counted), joined(&row.why)])
+            .collect();
+        text.push_str(&table(&rows, &[], "      "));
+    }
+    text
+}
+
+/// `apps/Deployment/web: 12 -> 14 (total 12 -> 14)`.
+fn workload_line(workload: &WorkloadDiff) -> String {
+    let WorkloadDiff { workload: key, counted, before, after, clusters: _, why } = workload;
+    let total = if *counted { format!("{before} -> {after}") } else { format!("{before} -> {after} clusters") };
+    if why.is_empty() { format!("{key}: {total}") } else { format!("{key}: {total} ({})", joined(why)) }
+}
+
+/// `8 -> 9`, `- -> 3`, `gone`.
+pub(super) fn counts(row: &CountChange, counted: bool) -> String {
+    let number = |n: Option<u32>, completions: Option<u32>| match (n, completions) {
+        (None, _) => "-".to_owned(),
+        (Some(_), _) if !counted => "yes".to_owned(),
+        (Some(n), None) => n.to_string(),
+        (Some(n), Some(completions)) => format!("{n} (completions {completions})"),
+    };
+    let CountChange { before, after, completions_before, completions_after, .. } = row;
+    format!("{} -> {}", number(*before, *completions_before), number(*after, *completions_after))
+}
+
+/// Anything with words, with semicolons between.
+pub(super) fn joined<T: std::fmt::Display>(items: &[T]) -> String {
+    items.iter().map(|item| visible(&item.to_string())).collect::<Vec<_>>().join("; ")
+}
+
+/// Why a workload moves: of itself, then of its clusters, each cause once.
+pub(super) fn all_causes(workload: &WorkloadDiff) -> String {
+    let mut causes: Vec<String> = workload.why.iter().map(Why::to_string).collect();
+    for row in &workload.clusters {
+        causes.extend(row.why.iter().map(|why| format!("{}: {why}", row.cluster)));
+    }
+    visible(&causes.join("; "))
+}
+
+/// `ConfigMap shop/old (payments/checkout) on eu-a, eu-b; stays on 1`.
+pub(super) fn deletion(object: &ObjectDiff) -> String {
+    let mut line = format!("{} on {}", named(object), short_list(&object.clusters));
+    match &object.change {
+        ObjectChange::Removed { remaining: 0 } => {}
+        ObjectChange::Removed { remaining: 1 } => line.push_str("; stays on 1 cluster"),
+        ObjectChange::Removed { remaining } => {
+            let _ = write!(line, "; stays on {remaining} clusters");
+        }
+        ObjectChange::Replaced { from, .. } => {
+            line = format!("{} {from}, replaced by {line}", visible(&object.object.kind));
+        }
+        ObjectChange::Added | ObjectChange::Released | ObjectChange::Changed { .. } => {}
+    }
+    if object.object.holds_data() {
+        line.push_str("; WHAT IT HOLDS IS LOST");
+    }
+    line
+}
+
+fn named(object: &ObjectDiff) -> String {
+    let name = visible(&object.object.to_string());
+    match &object.app {
+        Some(app) => format!("{name} ({app})"),
+        None => name,
+    }
+}
+
+/// `~ Deployment shop/web (payments/checkout) on eu-a, eu-b; restarts pods`.
+pub(super) fn object_line(object: &ObjectDiff) -> String {
+    let name = format!("{} on {}", named(object), short_list(&object.clusters));
+    match &object.change {
+        ObjectChange::Added => format!("+ {name}"),
+        ObjectChange::Removed { .. } => format!("- {name}"),
+        ObjectChange::Released => format!("  {name}: no longer managed, stays in the cluster"),
+        ObjectChange::Changed { restarts, from_app, .. } => {
+            let restarts = if *restarts { "; restarts pods" } else { "" };
+            let from = from_app.as_ref().map(|app| format!("; was of {app}")).unwrap_or_default();
+            format!("~ {name}{from}{restarts}")
+        }
+        ObjectChange::Replaced { from, .. } => format!("~ {name}; replaces {from}"),
+    }
+}
+
+/// The lines of all fields that differ.
+pub(super) fn field_lines(object: &ObjectDiff) -> Vec<String> {
+    match &object.change {
+        ObjectChange::Added | ObjectChange::Removed { .. } | ObjectChange::Released => Vec::new(),
+        ObjectChange::Changed { fields, .. } | ObjectChange::Replaced { fields, .. } => {
+            fields.iter().flat_map(change_lines).collect()
+        }
+    }
+}
+
+/// Cluster by cluster, with a head.
+pub(super) fn impact_rows(impact: &[ClusterImpact]) -> Vec<Vec<String>> {
+    let head = ["cluster", "objects", "added", "changed", "scaled", "deleted", "replicas +", "replicas -"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(impact.iter().map(|of| {
+        let counts =
+            [of.objects_before, of.added, of.changed, of.scaled, of.removed, of.replicas_added, of.replicas_removed];
+        std::iter::once(of.cluster.to_string()).chain(counts.map(|count| count.to_string())).collect()
+    }));
+    rows
+}

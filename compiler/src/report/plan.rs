@@ -1,0 +1,290 @@
+//! A plan as data: what runs where, what moves and why, what could not be done, how full clusters get.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::verdicts::verdicts_line;
+use crate::Compiled;
+use crate::base::{AppId, ClusterId, Resources, SmolStr};
+use crate::diff::{AppShortfall, Shortfall, placed, plain_amount};
+use crate::kinds::replicas::WorkloadKind;
+use crate::model::Cluster;
+use crate::plan::{Cause, Move};
+
+/// The plan of a fleet.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanReport {
+    /// Apps, by (team, app).
+    pub apps: Vec<AppReport>,
+    /// What differs from what runs, by app, workload and cluster.
+    pub moves: Vec<MoveReport>,
+    /// What could not be done, by app.
+    pub shortfalls: Vec<AppShortfall>,
+    /// Clusters, by name.
+    pub clusters: Vec<ClusterReport>,
+}
+
+/// One app.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AppReport {
+    /// `team/app`.
+    pub app: String,
+    /// The clusters that get any of its objects, by name.
+    pub clusters: Vec<SmolStr>,
+    /// Its workloads, by key.
+    pub workloads: Vec<WorkloadReport>,
+    /// Why other clusters get nothing, in one line; none where all get something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<String>,
+}
+
+/// One workload.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadReport {
+    /// `apps/Deployment/web`.
+    pub workload: SmolStr,
+    /// Whether its kind states replicas (or a Job's parallelism); of others each cluster counts 1.
+    pub counted: bool,
+    /// Replicas in all clusters, as written into manifests.
+    pub replicas: u64,
+    /// Where, by cluster.
+    pub seats: Vec<SeatReport>,
+}
+
+/// A workload in one cluster.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeatReport {
+    /// The cluster.
+    pub cluster: SmolStr,
+    /// Replicas, as written into the manifest.
+    pub replicas: u32,
+    /// A Job's completions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completions: Option<u32>,
+    /// Which pools they are booked in, where more than one is eligible.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<SmolStr, u32>,
+}
+
+/// Replicas that come or go.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MoveReport {
+    /// `team/app`.
+    pub app: String,
+    /// The workload's key.
+    pub workload: SmolStr,
+    /// The cluster.
+    pub cluster: SmolStr,
+    /// Replicas that run.
+    pub before: u32,
+    /// Replicas that should run.
+    pub after: u32,
+    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Displaced` or `Refill`.
+    pub cause: &'static str,
+    /// The cause in words.
+    pub why: &'static str,
+}
+
+/// What a cluster gets.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterReport {
+    /// Its name.
+    pub cluster: SmolStr,
+    /// Apps with objects in it.
+    pub apps: u64,
+    /// Objects, generated Namespaces included.
+    pub objects: u64,
+    /// Replicas of workloads that state them.
+    pub replicas: u64,
+    /// How full it gets, by resource; empty where capacity is not known.
+    pub resources: Vec<ResourceReport>,
+}
+
+/// How full a cluster gets of one resource. Amounts as people write them: CPU in cores, memory as `2Gi`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceReport {
+    /// Its name.
+    pub resource: SmolStr,
+    /// What the replicas placed here request. DaemonSets and what others run are not in it.
+    pub requested: String,
+    /// What the nodes that exist offer, overcommit and reserve taken into account.
+    pub allocatable: String,
+    /// Per cent, rounded down; none where nothing is offered.
+    pub percent: Option<u64>,
+}
+
+/// The plan of a compile.
+#[must_use]
+pub fn plan(compiled: &Compiled) -> PlanReport {
+    let fleet = &compiled.fleet;
+    let mut report = PlanReport {
+        apps: Vec::with_capacity(fleet.apps.len()),
+        moves: Vec::new(),
+        shortfalls: Shortfall::all(fleet, &compiled.target),
+        clusters: Vec::with_capacity(fleet.clusters.len()),
+    };
+    let mut loads: Vec<Load> = vec![Load::default(); fleet.clusters.len()];
+    for id in fleet.app_ids() {
+        report.apps.push(app_report(compiled, id, &mut loads));
+        report.moves.extend(move_reports(compiled, id));
+    }
+    for (id, load) in fleet.cluster_ids().zip(loads) {
+        report.clusters.push(cluster_report(compiled, id, load));
+    }
+    report
+}
+
+/// What has been placed in a cluster.
+#[derive(Clone, Default)]
+struct Load {
+    replicas: u64,
+    requested: Resources,
+}
+
+fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
+    let app = compiled.fleet.app(id);
+    let placed = placed(compiled, id);
+    let mut workloads = Vec::with_capacity(app.workloads.len());
+    for (index, workload) in app.workloads.iter().enumerate() {
+        let counted = workload.kind.replicas_field().is_some();
+        let mut seats = Vec::new();
+        for (cluster, count) in placed.counts.get(&workload.key).into_iter().flatten() {
+            let Some(cluster_id) = compiled.fleet.cluster_id(cluster) else { continue };
+            seats.push(SeatReport {
+                cluster: (*cluster).clone(),
+                replicas: count.replicas,
+                completions: count.completions,
+                pools: pools(compiled, id, index, cluster_id),
+            });
+            let Some(load) = loads.get_mut(cluster_id.index()) else { continue };
+            if counted {
+                load.replicas += u64::from(count.replicas);
+            }
+            let variant = compiled.variants.apps.get(id.index()).map(|variants| variants.of(cluster_id));
+            let pod = variant.and_then(|variant| variant.workloads.get(index)).and_then(|w| w.pod.as_ref());
+            if let (Some(pod), true) = (pod, counted || workload.kind == WorkloadKind::Pod) {
+                let pods = Resources(BTreeMap::from([(SmolStr::new_static("pods"), 1)]));
+                load.requested.add(&pod.requests, i128::from(count.replicas));
+                load.requested.add(&pods, i128::from(count.replicas));
+            }
+        }
+        workloads.push(WorkloadReport {
+            workload: workload.key.clone(),
+            counted,
+            replicas: seats.iter().map(|seat| u64::from(seat.replicas)).sum(),
+            seats,
+        });
+    }
+    let target = compiled.target.apps.get(id.index()).filter(|target| !target.verdicts.is_empty());
+    AppReport {
+        app: compiled.fleet.app_name(id),
+        clusters: placed.clusters.into_iter().cloned().collect(),
+        workloads,
+        without: target.map(|target| verdicts_line(&compiled.fleet, target)),
+    }
+}
+
+fn pools(compiled: &Compiled, app: AppId, workload: usize, cluster: ClusterId) -> BTreeMap<SmolStr, u32> {
+    let seats = compiled.target.apps.get(app.index()).into_iter().flat_map(|target| &target.seats);
+    let here = seats.filter(|seat| usize::from(seat.workload) == workload && seat.cluster == cluster);
+    let names = here.filter_map(|seat| {
+        let pools = compiled.fleet.cluster(cluster).pools.as_deref().unwrap_or_default();
+        let name = pools.get(seat.pool?.index()).map_or_else(|| SmolStr::new_static("other"), |pool| pool.name.clone());
+        Some((name, seat.replicas))
+    });
+    names.collect()
+}
+
+/// The moves of an app.
+pub(super) fn move_reports(compiled: &Compiled, id: AppId) -> impl Iterator<Item = MoveReport> {
+    let app = compiled.fleet.app(id);
+    let moves = compiled.plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.moves);
+    moves.map(move |step| {
+        let Move { workload, cluster, before, after, cause } = *step;
+        let (name, why) = cause_words(cause);
+        MoveReport {
+            app: compiled.fleet.app_name(id),
+            workload: app.workloads.get(usize::from(workload)).map(|w| w.key.clone()).unwrap_or_default(),
+            cluster: compiled.fleet.cluster(cluster).name.clone(),
+            before,
+            after,
+            cause: name,
+            why,
+        }
+    })
+}
+
+/// A cause as one word and as a clause.
+fn cause_words(cause: Cause) -> (&'static str, &'static str) {
+    match cause {
+        Cause::New => ("New", "nothing ran before"),
+        Cause::Total => ("Total", "the total changed"),
+        Cause::Weights => ("Weights", "strategy or weights changed"),
+        Cause::Intent => ("Intent", "the selector, the team's clusters or a bound no longer allow the cluster"),
+        Cause::Taint => ("Taint", "a NoExecute taint is not tolerated"),
+        Cause::Lifecycle => ("Lifecycle", "the cluster is Draining or Retired"),
+        Cause::Displaced => ("Displaced", "the pool no longer holds them"),
+        Cause::Refill => ("Refill", "in place of replicas that left another cluster, or were short"),
+    }
+}
+
+fn cluster_report(compiled: &Compiled, id: ClusterId, load: Load) -> ClusterReport {
+    let cluster = compiled.fleet.cluster(id);
+    let files = compiled.rendered.files(id);
+    let Load { replicas, requested } = load;
+    ClusterReport {
+        cluster: cluster.name.clone(),
+        apps: files.iter().filter(|file| file.app.is_some()).count() as u64,
+        objects: files.iter().map(|file| file.objects.len() as u64).sum(),
+        replicas,
+        resources: match allocatable(compiled, cluster) {
+            None => Vec::new(),
+            Some(allocatable) => resource_reports(&requested, &allocatable),
+        },
+    }
+}
+
+/// Every resource that is requested or offered, by name.
+fn resource_reports(requested: &Resources, allocatable: &Resources) -> Vec<ResourceReport> {
+    let names: BTreeSet<&SmolStr> = requested.iter().chain(allocatable.iter()).map(|(name, _)| name).collect();
+    let report = |name: &SmolStr| {
+        let (requested, offered) = (requested.get(name), allocatable.get(name));
+        ResourceReport {
+            resource: name.clone(),
+            requested: plain_amount(name, requested),
+            allocatable: plain_amount(name, offered),
+            percent: (offered > 0).then(|| u64::try_from(requested.saturating_mul(100) / offered).unwrap_or(0)),
+        }
+    };
+    names.into_iter().map(report).collect()
+}
+
+/// What the nodes of a cluster offer, as observed or else as stated; `None` where neither is.
+fn allocatable(compiled: &Compiled, cluster: &Cluster) -> Option<Resources> {
+    let observed = compiled.record.clusters.get(&cluster.name).and_then(|observed| observed.capacity.as_ref());
+    let mut total = Resources::default();
+    match (observed, &cluster.pools) {
+        (Some(pools), _) => pools.iter().for_each(|pool| total.add(&pool.allocatable, i128::from(pool.nodes))),
+        (None, Some(pools)) => pools.iter().for_each(|pool| total.add(&pool.allocatable, i128::from(pool.nodes))),
+        (None, None) => return None,
+    }
+    for (name, (numerator, denominator)) in &cluster.overcommit {
+        if let Some(amount) = total.0.get_mut(name) {
+            *amount = amount.saturating_mul(i128::from(*numerator)) / i128::from(*denominator).max(1);
+        }
+    }
+    for (name, amount) in cluster.reserved.iter() {
+        if let Some(offered) = total.0.get_mut(name) {
+            *offered = offered.saturating_sub(amount).max(0);
+        }
+    }
+    Some(total)
+}

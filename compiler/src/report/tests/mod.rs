@@ -1,0 +1,6 @@
+//! Tables of facts about reports.
+
+mod comments;
+mod lines;
+mod secrets;
+mod texts;

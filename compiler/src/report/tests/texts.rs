@@ -1,0 +1,225 @@
+//! Whole texts, as a person sees them.
+
+use std::sync::Arc;
+
+use crate::Compiled;
+use crate::base::ClusterId;
+use crate::diff::diff;
+use crate::diff::tests::fixture::Files;
+use crate::model::{ClusterSet, Mismatch};
+use crate::plan::{Cause, Move};
+use crate::report::{diff_markdown, diff_text, plan, why};
+use crate::schedule::{Deficit, Verdict};
+use crate::source::SourceFile;
+
+fn set(ids: &[u16]) -> ClusterSet {
+    ids.iter().copied().map(ClusterId).collect()
+}
+
+fn reader(files: &Files) -> impl Fn(&SourceFile) -> Option<Arc<[u8]>> {
+    let files = files.clone();
+    move |file| files.text(file.path.as_str()).map(|text| Arc::from(text.as_bytes()))
+}
+
+fn with_pools() -> Files {
+    let pools = "{name: general, nodes: 3, allocatable: {cpu: \"4\", memory: 8Gi, pods: \"20\"}}";
+    Files::shop().cluster(
+        "eu-a",
+        &format!("{{region: eu, nodePools: [{pools}], reserved: {{cpu: \"1\"}}, overcommit: {{cpu: \"1.5\"}}}}"),
+    )
+}
+
+/// The fleet as if `us-a` did not match.
+fn without_us(files: &Files) -> Compiled {
+    let mut compiled = files.compiled();
+    compiled.plan.apps[0].moves.clear();
+    compiled.target.apps[0].verdicts = vec![(Verdict::Mismatch(Mismatch::Region), set(&[2]))];
+    compiled.target.apps[0].deficits = vec![Deficit::Unplaced { workload: 0, replicas: 1, wanted: 6, displaced: 1 }];
+    compiled
+}
+
+#[test]
+fn a_plan() {
+    let report = plan(&without_us(&with_pools()));
+    let text = "\
+APP       WORKLOAD             REPLICAS  CLUSTERS
+shop/web  apps/Deployment/web         6  eu-a 2, eu-b 2, us-a 2
+
+Not possible
+  shop/web: 1 of 6 replicas of apps/Deployment/web fit nowhere; 1 of them ran before and no longer fit where they were
+";
+    assert_eq!(report.to_text(false), text);
+    let wide = "
+Clusters without
+  shop/web: 2/3 clusters: 1 other region (us-a)
+
+Clusters
+  CLUSTER  APPS  OBJECTS  REPLICAS  REQUESTED OF ALLOCATABLE
+  eu-a        1        4         2  cpu 1 of 17 (5%), memory 2Gi of 24Gi (8%), pods 2 of 60 (3%)
+  eu-b        1        4         2  capacity unknown
+  us-a        1        4         2  capacity unknown
+";
+    assert_eq!(report.to_text(true), format!("{text}{wide}"));
+}
+
+#[test]
+fn moves() {
+    let mut compiled = Files::shop().compiled();
+    compiled.plan.apps[0].moves = vec![
+        Move { workload: 0, cluster: ClusterId(0), before: 0, after: 2, cause: Cause::New },
+        Move { workload: 0, cluster: ClusterId(2), before: 4, after: 0, cause: Cause::Lifecycle },
+    ];
+    let text = plan(&compiled).to_text(false);
+    let expected = "
+Moves
+  shop/web apps/Deployment/web  eu-a  0 -> 2  nothing ran before
+  shop/web apps/Deployment/web  us-a  4 -> 0  the cluster is Draining or Retired
+";
+    assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
+fn why_there() {
+    let files = with_pools();
+    let compiled = without_us(&files);
+    let app = compiled.fleet.app_id("shop", "web").unwrap();
+    let report = why(&compiled, app, Some(ClusterId(2)), &reader(&files));
+    let text = "\
+shop/web  teams/shop/web/app.yaml:3:18
+
+us-a  clusters/us-a.yaml:3:18
+  apps/Deployment/web: 2
+  other region
+    to change that: change `placement.clusters`, or the cluster's labels
+
+Placement comes from
+  placement.replicas  Fleet fleet  fleet.yaml:8:17
+
+apps/Deployment/web: 2 replicas in every selected cluster
+  eu-a  2
+  eu-b  2
+  us-a  2
+
+Not possible
+  1 of 6 replicas of apps/Deployment/web fit nowhere; 1 of them ran before and no longer fit where they were
+
+2/3 clusters: 1 other region (us-a)
+  other region (us-a)
+    to change that: change `placement.clusters`, or the cluster's labels
+";
+    assert_eq!(report.to_text(false), text);
+}
+
+#[test]
+fn a_diff() {
+    let base = Files::shop();
+    let head = base
+        .clone()
+        .app("web", "{namespace: shop, placement: {clusters: {regions: [eu]}}}")
+        .cluster("eu-b", "{region: eu, taints: [{key: gpu, effect: PreferNoSchedule}]}")
+        .edit("teams/shop/web/web.yaml", "web:1", "web:2")
+        .edit("teams/shop/web/web.yaml", "replicas: 2", "replicas: 3")
+        .edit("teams/shop/web/config.yaml", "b = 2", "b = 3")
+        .edit("teams/shop/web/secret.yaml", "one", "two");
+    let diff = diff(&base.compiled(), &head.compiled());
+    let text = "\
+3 clusters, 9 objects: +0 ~6 -3, replicas: +2 -2; 2 objects unchanged
+
+Deleted
+  - ConfigMap shop/config (shop/web) on us-a; stays on 2 clusters
+  - Deployment shop/web (shop/web) on us-a; stays on 2 clusters
+  - Secret shop/db (shop/web) on us-a; stays on 2 clusters
+
+Clusters
+  eu-b: new taint gpu:PreferNoSchedule
+
+Placements
+  shop/web clusters: -us-a
+    apps/Deployment/web: 6 -> 6 (allowed clusters changed: -us-a; total 2 -> 3)
+      eu-a  2 -> 3
+      eu-b  2 -> 3
+      us-a  2 -> -  other region
+
+Objects
+    Namespace shop on us-a: no longer managed, stays in the cluster
+  ~ ConfigMap shop/config (shop/web) on eu-a, eu-b
+      data[\"app.conf\"]:
+        a = 1
+    -   b = 2
+    +   b = 3
+  ~ Deployment shop/web (shop/web) on eu-a, eu-b; restarts pods
+    - spec.template.spec.containers[name=web].image: web:1
+    + spec.template.spec.containers[name=web].image: web:2
+  ~ Secret shop/db (shop/web) on eu-a, eu-b
+    ! key pw changed: *** -> ***
+
+By cluster
+  cluster  objects  added  changed  scaled  deleted  replicas +  replicas -
+  eu-a           4      0        3       0        0           1           0
+  eu-b           4      0        3       0        0           1           0
+  us-a           4      0        0       0        3           0           2
+";
+    assert_eq!(diff_text(&diff), text);
+    let comment = "\
+<!-- fleetwright-diff -->
+**fleetwright:** 3 clusters, 9 objects: +0 \\~6 -3, replicas: +2 -2; 2 objects unchanged
+
+#### Deleted
+
+- `ConfigMap shop/config (shop/web) on us-a; stays on 2 clusters`
+- `Deployment shop/web (shop/web) on us-a; stays on 2 clusters`
+- `Secret shop/db (shop/web) on us-a; stays on 2 clusters`
+
+#### Clusters
+
+- `eu-b`: new taint gpu:PreferNoSchedule
+
+#### Placements
+
+| app | workload | before | after | clusters | why |
+|---|---|--:|--:|---|---|
+| `shop/web` | `apps/Deployment/web` | 6 | 6 | eu-a 2 -> 3, eu-b 2 -> 3, us-a 2 -> - | allowed clusters changed: -us-a; total 2 -> 3; us-a: other region |
+
+#### By cluster
+
+| cluster | objects | added | changed | scaled | deleted | replicas + | replicas - |
+|---|--:|--:|--:|--:|--:|--:|--:|
+| eu-a | 4 | 0 | 3 | 0 | 0 | 1 | 0 |
+| eu-b | 4 | 0 | 3 | 0 | 0 | 1 | 0 |
+| us-a | 4 | 0 | 0 | 0 | 3 | 0 | 2 |
+
+#### Objects
+
+<details><summary>generated Namespaces: 1 change</summary>
+
+`Namespace shop on us-a: no longer managed, stays in the cluster`
+
+</details>
+<details><summary>shop/web: 3 changes</summary>
+
+`~ ConfigMap shop/config (shop/web) on eu-a, eu-b`
+
+```diff
+  data[\"app.conf\"]:
+    a = 1
+-   b = 2
++   b = 3
+```
+
+`~ Deployment shop/web (shop/web) on eu-a, eu-b; restarts pods`
+
+```diff
+- spec.template.spec.containers[name=web].image: web:1
++ spec.template.spec.containers[name=web].image: web:2
+```
+
+`~ Secret shop/db (shop/web) on eu-a, eu-b`
+
+```diff
+! key pw changed: *** -> ***
+```
+
+</details>
+";
+    assert_eq!(diff_markdown(&diff), comment);
+}

@@ -1,0 +1,286 @@
+//! Why an app runs where it runs, and why not elsewhere.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::located::{Position, ReadFile, positions};
+use super::plan::{MoveReport, move_reports};
+use super::verdicts::{grouped, remedy, verdicts_line};
+use crate::Compiled;
+use crate::api::{Capacity, Strategy};
+use crate::base::{AppId, ClusterId, FileId, SmolStr, Span};
+use crate::diag::Place;
+use crate::diff::{Shortfall, placed, verdict_text};
+use crate::model::{App, Layer, LayerKind, PlacementField, Replicas, Share, Workload};
+use crate::schedule::Verdict;
+
+/// Why an app runs where it runs.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhyReport {
+    /// `team/app`.
+    pub app: String,
+    /// Where it is defined.
+    pub written: WrittenAt,
+    /// Every field of its placement that a layer states, and which layer that is.
+    pub fields: Vec<FieldReport>,
+    /// Clusters that match the selector and that the team may use, by name.
+    pub candidates: Vec<SmolStr>,
+    /// How many clusters take it and why each other does not, in one line.
+    pub summary: String,
+    /// Why each other cluster gets nothing, one entry for each reason.
+    pub verdicts: Vec<VerdictReport>,
+    /// Its workloads and where they are.
+    pub workloads: Vec<WhyWorkload>,
+    /// What differs from what runs.
+    pub moves: Vec<MoveReport>,
+    /// What could not be done.
+    pub shortfalls: Vec<Shortfall>,
+    /// The cluster that was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterWhy>,
+}
+
+/// Where something is written.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WrittenAt {
+    /// The file.
+    pub path: String,
+    /// Where in it; none where the file could not be had again.
+    #[serde(flatten)]
+    pub position: Option<Position>,
+}
+
+/// A field of `placement` and where it comes from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldReport {
+    /// `placement.replicas`.
+    pub field: &'static str,
+    /// `App`, `PlacementPolicy`, `Team` or `Fleet`.
+    pub layer: &'static str,
+    /// The name of that App, policy, Team or Fleet.
+    pub name: SmolStr,
+    /// Where.
+    pub written: WrittenAt,
+}
+
+/// A reason and its clusters.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VerdictReport {
+    /// `no room: need 4 cpu, largest free 2.5`.
+    pub reason: String,
+    /// The clusters, by name.
+    pub clusters: Vec<SmolStr>,
+    /// What would have to change.
+    pub remedy: String,
+}
+
+/// A workload: how it is divided and where it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhyWorkload {
+    /// `apps/Deployment/web`.
+    pub workload: SmolStr,
+    /// In words: `12 replicas divided by StaticWeight, at most what fits`.
+    pub rule: String,
+    /// Where it is, by cluster.
+    pub seats: Vec<WhySeat>,
+}
+
+/// A workload in one cluster.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhySeat {
+    /// The cluster.
+    pub cluster: SmolStr,
+    /// Replicas, as written into the manifest; 1 for a kind that states none.
+    pub replicas: u32,
+    /// Its static weight, where weights decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
+    /// Whether an override states the replicas.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub overridden: bool,
+}
+
+/// One cluster.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterWhy {
+    /// Its name.
+    pub cluster: SmolStr,
+    /// Where it is defined.
+    pub written: WrittenAt,
+    /// Whether any object of the app goes there.
+    pub used: bool,
+    /// What each workload has there; workloads that have nothing are left out.
+    pub workloads: BTreeMap<SmolStr, u32>,
+    /// Why it gets nothing, or is not chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictReport>,
+}
+
+/// Explains an app, and one cluster of it if asked.
+#[must_use]
+pub fn why(compiled: &Compiled, app: AppId, cluster: Option<ClusterId>, read: &ReadFile<'_>) -> WhyReport {
+    Explain { compiled, id: app, app: compiled.fleet.app(app) }.report(cluster, read)
+}
+
+struct Explain<'c> {
+    compiled: &'c Compiled,
+    id: AppId,
+    app: &'c App,
+}
+
+impl Explain<'_> {
+    fn report(&self, cluster: Option<ClusterId>, read: &ReadFile<'_>) -> WhyReport {
+        let app_place = Place::Span(self.app.file, self.app.name_span);
+        let layers = &self.app.placement.layers;
+        let layer_places: Vec<Place> = layers.iter().map(|(_, layer)| Place::Span(layer.file, layer.span)).collect();
+        let cluster_place = cluster.map(|id| self.compiled.fleet.cluster(id)).map(|c| Place::Span(c.file, c.name_span));
+        let all = std::iter::once(&app_place).chain(&layer_places).chain(&cluster_place);
+        let positions = positions(all, &self.compiled.files, read);
+        let written = |file: FileId, span: Span| WrittenAt {
+            path: self.compiled.files.get(file.index()).map(|f| f.path.as_str().to_owned()).unwrap_or_default(),
+            position: positions.get(&Place::Span(file, span)).copied(),
+        };
+
+        let fields = layers.iter().map(|(field, layer)| {
+            let Layer { kind, name, file, span } = layer;
+            FieldReport {
+                field: field_name(*field),
+                layer: layer_name(*kind),
+                name: name.clone(),
+                written: written(*file, *span),
+            }
+        });
+        let target = self.compiled.target.apps.get(self.id.index());
+        let verdicts = target.map(|target| grouped(&target.verdicts)).unwrap_or_default();
+        let deficits = target.into_iter().flat_map(|target| &target.deficits);
+        WhyReport {
+            app: self.compiled.fleet.app_name(self.id),
+            written: written(self.app.file, self.app.name_span),
+            fields: fields.collect(),
+            candidates: self.app.placement.candidates.iter().map(|id| self.name(id)).collect(),
+            summary: target.map(|target| verdicts_line(&self.compiled.fleet, target)).unwrap_or_default(),
+            verdicts: verdicts.iter().map(|(v, set)| self.verdict(v, set.iter())).collect(),
+            workloads: self.workloads(),
+            moves: move_reports(self.compiled, self.id).collect(),
+            shortfalls: deficits.map(|deficit| Shortfall::of(&self.compiled.fleet, self.id, deficit)).collect(),
+            cluster: cluster.map(|id| {
+                let cluster = self.compiled.fleet.cluster(id);
+                self.cluster(id, written(cluster.file, cluster.name_span))
+            }),
+        }
+    }
+
+    fn name(&self, id: ClusterId) -> SmolStr {
+        self.compiled.fleet.cluster(id).name.clone()
+    }
+
+    fn verdict(&self, verdict: &Verdict, clusters: impl Iterator<Item = ClusterId>) -> VerdictReport {
+        VerdictReport {
+            reason: verdict_text(verdict),
+            clusters: clusters.map(|id| self.name(id)).collect(),
+            remedy: remedy(verdict),
+        }
+    }
+
+    fn workloads(&self) -> Vec<WhyWorkload> {
+        let placed = placed(self.compiled, self.id);
+        let report = |(index, workload): (usize, &Workload)| {
+            let counts = placed.counts.get(&workload.key).into_iter().flatten();
+            let seats = counts.filter_map(|(cluster, count)| {
+                let id = self.compiled.fleet.cluster_id(cluster)?;
+                let variant = self.compiled.variants.apps.get(self.id.index()).map(|variants| variants.of(id));
+                let overridden = variant.and_then(|v| v.workloads.get(index)).is_some_and(|w| w.replicas.is_some());
+                Some(WhySeat {
+                    cluster: (*cluster).clone(),
+                    replicas: count.replicas,
+                    weight: weight(workload, id),
+                    overridden,
+                })
+            });
+            WhyWorkload { workload: workload.key.clone(), rule: rule(workload), seats: seats.collect() }
+        };
+        self.app.workloads.iter().enumerate().map(report).collect()
+    }
+
+    fn cluster(&self, id: ClusterId, written: WrittenAt) -> ClusterWhy {
+        let name = self.name(id);
+        let placed = placed(self.compiled, self.id);
+        let here = placed.counts.iter().filter_map(|(key, counts)| Some(((*key).clone(), counts.get(&name)?.replicas)));
+        let target = self.compiled.target.apps.get(self.id.index());
+        let verdict = target.and_then(|target| target.verdicts.iter().find(|(_, set)| set.contains(id)));
+        ClusterWhy {
+            used: placed.clusters.contains(&name),
+            workloads: here.collect(),
+            verdict: verdict.map(|(verdict, _)| self.verdict(verdict, std::iter::once(id))),
+            cluster: name,
+            written,
+        }
+    }
+}
+
+/// The weight of a cluster where static weights decide: the largest of the rules that match.
+fn weight(workload: &Workload, cluster: ClusterId) -> Option<u32> {
+    if workload.share != Share::Divided || workload.policy.strategy != Some(Strategy::StaticWeight) {
+        return None;
+    }
+    match &workload.policy.weights {
+        None => Some(1),
+        Some(rules) => rules.iter().filter(|rule| rule.clusters.contains(cluster)).map(|rule| rule.weight).max(),
+    }
+}
+
+/// How a workload is placed, in words.
+fn rule(workload: &Workload) -> String {
+    let many = |n: u32| if n == 1 { "1 replica".to_owned() } else { format!("{n} replicas") };
+    match workload.share {
+        Share::Everywhere if workload.kind.replicas_field().is_some() => {
+            format!("{} in every selected cluster", many(workload.replicas))
+        }
+        Share::Everywhere => "in every selected cluster".to_owned(),
+        Share::Whole => format!("{}, whole in one cluster", many(workload.replicas)),
+        Share::Divided => {
+            let Replicas { strategy, capacity, min, max, .. } = &workload.policy;
+            let strategy = match strategy {
+                None => "placed in the one cluster that is selected",
+                Some(Strategy::Duplicated) => "in every selected cluster",
+                Some(Strategy::StaticWeight) => "divided by static weights",
+                Some(Strategy::DynamicWeight) => "divided by the room of each cluster",
+                Some(Strategy::Aggregated) => "on as few clusters as hold them",
+            };
+            let capacity = match capacity {
+                Capacity::Cap => "what does not fit is left out",
+                Capacity::Ignore => "room is not looked at",
+                Capacity::Require => "nothing is added unless all of it fits",
+            };
+            let min = if *min > 0 { format!(", at least {min} in each") } else { String::new() };
+            let max = max.map(|max| format!(", at most {max} in each")).unwrap_or_default();
+            format!("{} {strategy}{min}{max}; {capacity}", many(workload.replicas))
+        }
+    }
+}
+
+fn field_name(field: PlacementField) -> &'static str {
+    match field {
+        PlacementField::Clusters => "placement.clusters",
+        PlacementField::Tolerations => "placement.tolerations",
+        PlacementField::Spread => "placement.spread",
+        PlacementField::Replicas => "placement.replicas",
+    }
+}
+
+fn layer_name(kind: LayerKind) -> &'static str {
+    match kind {
+        LayerKind::App => "App",
+        LayerKind::Policy => "PlacementPolicy",
+        LayerKind::Team => "Team",
+        LayerKind::Fleet => "Fleet",
+    }
+}

@@ -1,0 +1,189 @@
+//! Selecting the clusters of an app: for the workload that leads, under the spread constraints.
+
+use super::{Task, seat};
+use crate::api::Capacity;
+use crate::base::{AppId, ClusterId};
+use crate::model::{ClusterSet, Share, Workload};
+use crate::schedule::select::{Candidate, Class, Constraint, Failure, Need, select};
+use crate::schedule::stage::Stage;
+use crate::schedule::state::{Row, Weights};
+use crate::schedule::view::{bounds, is_daemon};
+
+/// The set an app may use.
+#[derive(Debug, Default)]
+pub(super) struct Choice {
+    /// Ascending.
+    pub set: Vec<ClusterId>,
+    /// Those that stand for the groups a `min` requires.
+    pub witnesses: Vec<ClusterId>,
+    /// Why nothing may be added to the set.
+    pub failure: Option<Failure>,
+}
+
+impl Choice {
+    /// Leaves the clusters that a workload uses, if it uses any.
+    pub fn narrow_to(&mut self, rows: &[Row]) {
+        let used: ClusterSet = rows.iter().map(|row| row.cluster).collect();
+        if self.set.iter().any(|cluster| used.contains(*cluster)) {
+            self.set.retain(|cluster| used.contains(*cluster));
+        }
+    }
+}
+
+/// A cluster that may be selected.
+struct Choosable {
+    cluster: ClusterId,
+    /// Whether the workload that leads may use it.
+    leads: bool,
+    /// Whether it is in the set the record holds.
+    held: bool,
+    candidate: Candidate,
+}
+
+/// Selects the clusters of an app. Nothing stays unbooked.
+pub(super) fn choose(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Choice {
+    let lead = stage.view.app(id).lead;
+    if let Some(lead) = lead {
+        stage.unbook(id, lead, &tasks[lead].rows);
+    }
+    let options = options(stage, id, tasks, lead);
+    if let Some(lead) = lead {
+        stage.book(id, lead, &tasks[lead].rows);
+    }
+    let app = stage.view.fleet.app(id);
+    let policy = lead.map(|lead| &stage.view.workload(id, lead).policy);
+    let need = Need {
+        replicas: lead.map_or(0, |lead| tasks[lead].wanted),
+        per_cluster_min: policy.map_or(0, |p| p.min),
+        class: stage.view.app(id).class,
+        all_or_nothing: policy.is_some_and(|p| p.capacity == Capacity::Require),
+        fresh: false,
+    };
+    let anew = lead.is_some_and(|lead| matches!(stage.apps[id.index()].workloads[lead].weights, Weights::Former(_)));
+    let mut choice = if app.placement.spread.is_empty() && need.per_cluster_min == 0 {
+        unconstrained(&options, &need, anew)
+    } else {
+        constrained(stage, id, &options, &need, anew)
+    };
+    add_for_others(stage, id, &options, &mut choice);
+    choice
+}
+
+/// Clusters that may take new replicas of some workload, or hold some that stay; ascending.
+fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<usize>) -> Vec<Choosable> {
+    let (view, app) = (stage.view, stage.view.fleet.app(id));
+    let holders = tasks.iter().flat_map(|task| &task.held).filter(|(_, held)| held.stays > 0).map(|(c, _)| *c);
+    let holders: ClusterSet = holders.collect();
+    let clusters = view.app(id).fresh.or(&holders);
+    let mut options = Vec::with_capacity(clusters.len());
+    for cluster in clusters.iter() {
+        let usable = |workload: usize| {
+            view.allows(id, workload, cluster) && bounds(view.workload(id, workload), cluster).weight > 0
+        };
+        let leads = lead.is_none_or(usable);
+        if !leads && !(0..app.workloads.len()).any(usable) {
+            continue;
+        }
+        let groups = app.placement.spread.iter().map(|spread| view.group(&spread.key, cluster)).collect();
+        let mut candidate = Candidate { room: None, held: false, kept: 0, pinned: false, weight: 1, tier: 0, groups };
+        candidate.held = stage.apps[id.index()].clusters.contains(cluster);
+        if let Some(lead) = lead.filter(|_| leads) {
+            for_lead(stage, id, &tasks[lead], cluster, &mut candidate);
+        }
+        let held = candidate.held || candidate.kept > 0;
+        options.push(Choosable { cluster, leads, held, candidate });
+    }
+    options
+}
+
+fn for_lead(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterId, candidate: &mut Candidate) {
+    let workload = stage.view.workload(id, task.workload);
+    let bounds = bounds(workload, cluster);
+    let room = seat::room(stage, id, task.workload, task.wanted, cluster);
+    let kept = seat::previous(stage, id, task, cluster, room).min(bounds.max.unwrap_or(u32::MAX));
+    let room = if stage.view.app(id).fresh.contains(cluster) {
+        [room, bounds.max.map(u64::from)].into_iter().flatten().min()
+    } else {
+        Some(0)
+    };
+    candidate.room = room.map(|room| room.max(u64::from(kept)));
+    candidate.kept = kept;
+    candidate.pinned = stage.view.is_bound(id, task.workload) && kept > 0;
+    candidate.weight = bounds.weight;
+}
+
+/// Without constraints: what runs is kept if its room suffices; else every cluster that can take a replica.
+fn unconstrained(options: &[Choosable], need: &Need, anew: bool) -> Choice {
+    let wanted = u64::from(need.replicas);
+    let room = |option: &Choosable| option.candidate.room.unwrap_or(wanted);
+    let leading = || options.iter().filter(|option| option.leads);
+    let clusters = |chosen: &mut dyn Iterator<Item = &Choosable>| chosen.map(|option| option.cluster).collect();
+    let enough = if need.class == Class::Duplicated { wanted } else { wanted.min(1) };
+    // A cluster of the set stays in it: other workloads may run there.
+    let able = |option: &&Choosable| room(option) >= enough || option.held;
+    let held = || leading().filter(|option| option.held);
+    let suffices = need.class == Class::Widest
+        && !anew
+        && held().next().is_some()
+        && held().map(room).fold(0, u64::saturating_add) >= wanted;
+    let set: Vec<ClusterId> = if suffices { clusters(&mut held()) } else { clusters(&mut leading().filter(able)) };
+    let failure = (set.is_empty() && need.replicas > 0).then_some(Failure::NoCandidates);
+    Choice { set, witnesses: Vec::new(), failure }
+}
+
+fn constrained(stage: &Stage<'_, '_>, id: AppId, options: &[Choosable], need: &Need, anew: bool) -> Choice {
+    let constraints: Vec<Constraint> = stage
+        .view
+        .fleet
+        .app(id)
+        .placement
+        .spread
+        .iter()
+        .map(|spread| Constraint { min: spread.min, max: spread.max })
+        .collect();
+    let leading: Vec<&Choosable> = options.iter().filter(|option| option.leads).collect();
+    let candidates: Vec<Candidate> = leading.iter().map(|option| option.candidate.clone()).collect();
+    let mut selection = select(&candidates, &constraints, need);
+    if anew && need.class == Class::Widest && selection.failure.is_none() {
+        // Changed weights may name clusters outside of the set; they join it where the constraints allow.
+        let wider = select(&candidates, &constraints, &Need { fresh: true, ..*need });
+        if wider.failure.is_none() && selection.chosen.iter().all(|at| wider.chosen.contains(at)) {
+            selection = wider;
+        }
+    }
+    let clusters = |positions: &[usize]| {
+        positions.iter().filter_map(|at| leading.get(*at)).map(|option| option.cluster).collect::<Vec<_>>()
+    };
+    Choice { set: clusters(&selection.chosen), witnesses: clusters(&selection.witnesses), failure: selection.failure }
+}
+
+/// Adds the clusters that only other workloads may use, as far as the constraints allow.
+fn add_for_others(stage: &Stage<'_, '_>, id: AppId, options: &[Choosable], choice: &mut Choice) {
+    let spread = &stage.view.fleet.app(id).placement.spread;
+    let failed = choice.failure.is_some_and(|failure| failure != Failure::NoCandidates);
+    for option in options.iter().filter(|option| !option.leads && (option.held || !failed)) {
+        let fits = spread.iter().all(|spread| {
+            let mut groups: Vec<_> = choice.set.iter().map(|c| stage.view.group(&spread.key, *c)).collect();
+            groups.push(stage.view.group(&spread.key, option.cluster));
+            groups.sort_unstable();
+            groups.dedup();
+            spread.max.is_none_or(|max| groups.len() <= usize::try_from(max).unwrap_or(usize::MAX))
+                && groups.iter().all(Option::is_some)
+        });
+        if fits && let Err(at) = choice.set.binary_search(&option.cluster) {
+            choice.set.insert(at, option.cluster);
+        }
+    }
+}
+
+/// The clusters of a choice that a workload may use.
+pub(super) fn usable(stage: &Stage<'_, '_>, id: AppId, workload: usize, choice: &Choice) -> Vec<ClusterId> {
+    choice.set.iter().copied().filter(|cluster| stage.view.allows(id, workload, *cluster)).collect()
+}
+
+/// Whether a workload must reach the groups of a spread.
+pub(super) fn must_spread(workload: &Workload, wanted: u32, choice: &Choice) -> bool {
+    workload.share == Share::Divided
+        && !is_daemon(workload)
+        && usize::try_from(wanted).unwrap_or(usize::MAX) >= choice.witnesses.len()
+}

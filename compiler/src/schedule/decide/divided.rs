@@ -1,0 +1,92 @@
+//! Replicas divided over the chosen clusters.
+
+use super::choose::{self, Choice};
+use super::{Placed, Task, seat};
+use crate::api;
+use crate::base::AppId;
+use crate::divide::{Candidate, Capacity, Division, Start, Strategy, divide};
+use crate::model::Replicas;
+use crate::schedule::select::Failure;
+use crate::schedule::stage::Stage;
+use crate::schedule::state::{Weights, merged};
+use crate::schedule::view::{bounds, is_static};
+
+/// Divides a workload that is taken out of the ledger, and books what it gets.
+pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &Choice) -> Placed {
+    let workload = stage.view.workload(id, task.workload);
+    let clusters = choose::usable(stage, id, task.workload, choice);
+    let witnesses = choose::must_spread(workload, task.wanted, choice);
+    // Nothing is added to a set that breaks a constraint.
+    let frozen = choice.failure.is_some_and(|failure| failure != Failure::NoCandidates);
+    let mut candidates = Vec::with_capacity(clusters.len());
+    for cluster in &clusters {
+        let bounds = bounds(workload, *cluster);
+        let room = seat::room(stage, id, task.workload, task.wanted, *cluster);
+        candidates.push(Candidate {
+            weight: bounds.weight,
+            room,
+            max: bounds.max,
+            quota: None,
+            floor: bounds.min,
+            witness: witnesses && choice.witnesses.contains(cluster),
+            previous: seat::previous(stage, id, task, *cluster, room),
+            vetoed: frozen || !stage.view.app(id).fresh.contains(*cluster),
+            tier: 0,
+        });
+    }
+    let former = &stage.apps[id.index()].workloads[task.workload].weights;
+    let start = if matches!(former, Weights::Former(_)) && !frozen { Start::Anew } else { Start::Steady };
+    let outcome = divide(&Division {
+        strategy: strategy(&workload.policy),
+        capacity: capacity(workload.policy.capacity),
+        start,
+        replicas: task.wanted,
+        candidates: &candidates,
+    });
+    // A division that was refused stays to be done.
+    let weights = match former {
+        Weights::Former(_) if outcome.refused || frozen => former.clone(),
+        Weights::New | Weights::Same | Weights::Former(_) => Weights::Same,
+    };
+    let no_weight = is_static(&workload.policy)
+        && workload.policy.weights.is_some()
+        && task.wanted > 0
+        && stage.view.fleet.app(id).placement.candidates.iter().all(|cluster| bounds(workload, cluster).weight == 0);
+    let mut rows = Vec::new();
+    let mut placed = 0_u32;
+    for (cluster, replicas) in clusters.iter().zip(&outcome.seats).filter(|(_, n)| **n > 0) {
+        placed = placed.saturating_add(*replicas);
+        rows.extend(seat::seat(stage, id, task, *cluster, *replicas));
+    }
+    // What a bound of its cluster takes is gone; what should go elsewhere and cannot stays.
+    let mut leaving = Vec::new();
+    for (cluster, _) in &task.held {
+        match clusters.binary_search(cluster) {
+            Ok(at) if candidates.get(at).is_some_and(|candidate| candidate.weight > 0) => {
+                let seats = outcome.seats.get(at).copied().unwrap_or(0);
+                leaving.extend(seat::adrift(stage, id, task, *cluster, seats));
+            }
+            _ => leaving.extend(task.rows.iter().filter(|row| row.cluster == *cluster)),
+        }
+    }
+    rows.extend(seat::keep(stage, id, task, leaving, task.wanted.saturating_sub(placed)));
+    Placed { rows: merged(rows), placed, weights, no_weight }
+}
+
+/// A strategy is not stated only where one cluster is selected.
+pub(super) fn strategy(policy: &Replicas) -> Strategy {
+    match policy.strategy {
+        None | Some(api::Strategy::StaticWeight) => Strategy::StaticWeight,
+        Some(api::Strategy::DynamicWeight) => Strategy::DynamicWeight,
+        Some(api::Strategy::Aggregated) => Strategy::Aggregated,
+        Some(api::Strategy::Duplicated) => Strategy::Duplicated,
+    }
+}
+
+pub(super) fn capacity(capacity: api::Capacity) -> Capacity {
+    match capacity {
+        api::Capacity::Cap => Capacity::Cap,
+        api::Capacity::Ignore => Capacity::Ignore,
+        api::Capacity::Require => Capacity::Require,
+    }
+}

@@ -1,0 +1,67 @@
+//! Which clusters may take new replicas of an app, and which must give up those they have.
+//!
+//! A filter never looks at room, at other apps or at what the app runs elsewhere. Vetoes keep only *new* replicas away;
+//! a release makes placed ones leave. The next filter is a file of its own here and a line of [`FILTERS`]; its verdict
+//! is a variant of [`Verdict`].
+
+mod affinity;
+mod api;
+mod health;
+mod lifecycle;
+mod lost;
+mod taint;
+
+use crate::base::ClusterId;
+use crate::model::{App, Fleet};
+
+use super::Verdict;
+use super::conditions::Conditions;
+
+pub(super) use api::{Need, Served};
+
+/// What a filter is asked about.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'c> {
+    pub fleet: &'c Fleet,
+    pub app: &'c App,
+    /// The kinds of the app that not every cluster serves.
+    pub needs: &'c [Need],
+    pub cluster: ClusterId,
+    pub conditions: &'c Conditions,
+}
+
+/// How placed replicas leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Release {
+    /// Once they have a place elsewhere; finding none never clears a placement.
+    Moves,
+    /// At once: there is nothing left to keep, or no right to it.
+    Gone,
+}
+
+/// A filter.
+pub(super) struct Filter {
+    /// Why no new replica may come.
+    pub veto: fn(&Question<'_>) -> Option<Verdict>,
+    /// Whether placed replicas leave.
+    pub release: fn(&Question<'_>) -> Option<Release>,
+}
+
+/// All filters; of several verdicts the first is given.
+const FILTERS: [Filter; 6] =
+    [affinity::FILTER, lost::FILTER, lifecycle::FILTER, taint::FILTER, api::FILTER, health::FILTER];
+
+/// Why no new replica may come; `None` where it may.
+pub(super) fn veto(question: &Question<'_>) -> Option<Verdict> {
+    FILTERS.iter().find_map(|filter| (filter.veto)(question))
+}
+
+/// Whether placed replicas leave; the hardest release counts.
+pub(super) fn release(question: &Question<'_>) -> Option<Release> {
+    FILTERS.iter().filter_map(|filter| (filter.release)(question)).max()
+}
+
+/// For filters that veto only new replicas.
+fn never(_: &Question<'_>) -> Option<Release> {
+    None
+}

@@ -1,0 +1,433 @@
+//! Small fleets for tests, built from values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{Scenario, Target, check, placed, schedule};
+use crate::api::{Capacity, Lifecycle, Strategy};
+use crate::base::labels::Labels;
+use crate::base::taint::{Taint, TaintEffect, Toleration};
+use crate::base::{ClusterId, DigestWriter, FileId, Resources, SmolStr, Span, TeamId};
+use crate::kinds::pod;
+use crate::kinds::replicas::Counts;
+use crate::model::{
+    App, Cluster, ClusterSet, Fleet, NamespaceRule, Object, Placement, Pool, Quota, Replicas, Settings, Share, Spread,
+    Team, TopologyKey, WeightRule, Workload, WorkloadKind,
+};
+use crate::parse::{Defined, Facts, ObjKey, Template};
+use crate::placements::{Observed, PlacedApp, PlacedSeat, PlacedWorkload, Record};
+use crate::variants::{AppVariants, Variant, Variants, WorkloadVariant};
+
+/// A fleet in the making. Clusters are named in ascending order.
+#[derive(Clone, Debug)]
+pub struct FleetFixture {
+    pub fleet: Fleet,
+    pub variants: Variants,
+    pub record: Record,
+    pub scenario: Scenario,
+}
+
+/// An app in the making.
+#[derive(Clone, Debug)]
+pub struct AppFixture {
+    app: App,
+    pods: Vec<serde_json::Value>,
+    /// By workload: cluster and the number an override writes there.
+    written: Vec<BTreeMap<ClusterId, u32>>,
+    all: ClusterSet,
+}
+
+/// Amounts such as `cpu=4000 memory=1024`.
+pub fn resources(text: &str) -> Resources {
+    let pairs = text.split_whitespace().map(|pair| pair.split_once('=').unwrap());
+    Resources(pairs.map(|(name, amount)| (name.into(), amount.parse().unwrap())).collect())
+}
+
+/// A taint such as `maint:NoExecute` or `gpu=v100:NoSchedule`.
+pub fn taint(text: &str) -> Taint {
+    let (key_value, effect) = text.split_once(':').unwrap();
+    let (key, value) = key_value.split_once('=').unwrap_or((key_value, ""));
+    let effect = match effect {
+        "NoSchedule" => TaintEffect::NoSchedule,
+        "PreferNoSchedule" => TaintEffect::PreferNoSchedule,
+        "NoExecute" => TaintEffect::NoExecute,
+        other => panic!("{other}"),
+    };
+    Taint { key: key.into(), value: value.into(), effect }
+}
+
+impl FleetFixture {
+    /// Clusters without stated capacity, and one team, `team`, that may use all of them.
+    pub fn new(clusters: &[&str]) -> Self {
+        assert!(clusters.is_sorted());
+        let cluster = |name: &&str| {
+            Arc::new(Cluster {
+                name: (*name).into(),
+                file: FileId(0),
+                name_span: Span::default(),
+                provider: None,
+                region: None,
+                zones: Vec::new(),
+                labels: Labels::new(),
+                taints: Vec::new(),
+                pools: None,
+                overcommit: BTreeMap::new(),
+                reserved: Resources::default(),
+                apis: None,
+                values: BTreeMap::new(),
+                lifecycle: Lifecycle::Active,
+            })
+        };
+        let fleet = Fleet {
+            settings: Settings::default(),
+            clusters: clusters.iter().map(cluster).collect(),
+            teams: Vec::new(),
+            apps: Vec::new(),
+        };
+        let mut fixture =
+            Self { fleet, variants: Variants::default(), record: Record::default(), scenario: Scenario::default() };
+        fixture.team("team");
+        fixture
+    }
+
+    /// Another team; names ascend.
+    pub fn team(&mut self, name: &str) -> &mut Self {
+        assert!(self.fleet.teams.last().is_none_or(|last| last.name.as_str() < name));
+        self.fleet.teams.push(Arc::new(Team {
+            name: name.into(),
+            file: FileId(0),
+            name_span: Span::default(),
+            namespaces: vec![NamespaceRule { text: "".into(), prefix: true, labels: Labels::new() }],
+            clusters: ClusterSet::all(self.fleet.clusters.len()),
+            quota: Vec::new(),
+            allow: Vec::new(),
+            deny: Vec::new(),
+        }));
+        self
+    }
+
+    pub fn id(&self, cluster: &str) -> ClusterId {
+        self.fleet.cluster_id(cluster).unwrap_or_else(|| panic!("no cluster {cluster}"))
+    }
+
+    pub fn set(&self, clusters: &[&str]) -> ClusterSet {
+        clusters.iter().map(|name| self.id(name)).collect()
+    }
+
+    pub fn cluster(&mut self, name: &str) -> &mut Cluster {
+        let id = self.id(name);
+        Arc::make_mut(&mut self.fleet.clusters[id.index()])
+    }
+
+    pub fn team_mut(&mut self, name: &str) -> &mut Team {
+        let team = self.fleet.teams.iter_mut().find(|team| team.name == name).unwrap();
+        Arc::make_mut(team)
+    }
+
+    pub fn observed(&mut self, cluster: &str) -> &mut Observed {
+        self.record.clusters.entry(cluster.into()).or_default()
+    }
+
+    /// A pool of nodes that offer amounts such as `cpu=8000`.
+    pub fn pool(&mut self, cluster: &str, name: &str, nodes: u32, allocatable: &str) -> &mut Pool {
+        let pool = Pool {
+            name: name.into(),
+            nodes,
+            allocatable: resources(allocatable),
+            labels: Labels::new(),
+            taints: Vec::new(),
+            scalable_to: None,
+        };
+        let pools = self.cluster(cluster).pools.get_or_insert_default();
+        pools.push(pool);
+        pools.last_mut().unwrap()
+    }
+
+    pub fn quota(&mut self, team: &str, hard: &str) -> &mut Self {
+        let hard = resources(hard).0;
+        let clusters = ClusterSet::all(self.fleet.clusters.len());
+        self.team_mut(team).quota.push(Quota { span: Span::default(), hard, clusters });
+        self
+    }
+
+    /// An app of the first team, without workloads, over all clusters; [`add`](Self::add) it when it is done.
+    pub fn app(&self, name: &str, strategy: Strategy) -> AppFixture {
+        let all = ClusterSet::all(self.fleet.clusters.len());
+        AppFixture {
+            app: App {
+                namespace: None,
+                team: TeamId(0),
+                name: name.into(),
+                file: FileId(0),
+                name_span: Span::default(),
+                labels: Labels::new(),
+                priority: 0,
+                placement: Placement {
+                    candidates: all.clone(),
+                    selector: None,
+                    layers: Vec::new(),
+                    tolerations: Vec::new(),
+                    spread: Vec::new(),
+                    replicas: policy(strategy),
+                },
+                objects: Vec::new(),
+                workloads: Vec::new(),
+                overrides: Vec::new(),
+            },
+            pods: Vec::new(),
+            written: Vec::new(),
+            all,
+        }
+    }
+
+    /// Adds an app, or puts another in its place.
+    pub fn add(&mut self, app: AppFixture) -> &mut Self {
+        let key = (app.app.team, app.app.name.clone());
+        let (app, variants) = app.build(&self.fleet);
+        match self.fleet.apps.binary_search_by(|a| (a.team, a.name.clone()).cmp(&key)) {
+            Ok(at) => {
+                self.fleet.apps[at] = Arc::new(app);
+                self.variants.apps[at] = variants;
+            }
+            Err(at) => {
+                self.fleet.apps.insert(at, Arc::new(app));
+                self.variants.apps.insert(at, variants);
+            }
+        }
+        self
+    }
+
+    /// Records seats of an app of the first team such as `a=8 b/spot=4`, for all its workloads alike, divided by today's
+    /// rules.
+    pub fn runs(&mut self, app: &str, seats: &str) -> &mut Self {
+        let id = self.fleet.app_id("team", app).unwrap();
+        let seats: Vec<PlacedSeat> = seats
+            .split_whitespace()
+            .map(|pair| {
+                let (at, replicas) = pair.split_once('=').unwrap();
+                let (cluster, pool) = at.split_once('/').map_or((at, None), |(c, p)| (c, Some(p.into())));
+                PlacedSeat { cluster: cluster.into(), pool, replicas: replicas.parse().unwrap(), completions: None }
+            })
+            .collect();
+        let mut clusters: Vec<SmolStr> = seats.iter().map(|seat| seat.cluster.clone()).collect();
+        clusters.dedup();
+        let workloads =
+            self.fleet.app(id).workloads.iter().map(|w| {
+                (w.key.clone(), PlacedWorkload { weights: w.policy.digest.short().into(), seats: seats.clone() })
+            });
+        let placed = PlacedApp { place: None, clusters, workloads: workloads.collect() };
+        self.record.apps.insert(("team".into(), app.into()), placed);
+        self
+    }
+
+    /// Forgets by which rules the workloads of an app were divided.
+    pub fn divided_otherwise(&mut self, app: &str) -> &mut Self {
+        let placed = self.record.apps.get_mut(&("team".into(), app.into())).unwrap();
+        placed.workloads.values_mut().for_each(|w| w.weights = "b3:0123456789abcdef".into());
+        self
+    }
+
+    /// The target, which its check must accept.
+    pub fn schedule(&self) -> Target {
+        let target = schedule(&self.fleet, &self.variants, &self.record, &self.scenario);
+        let violations = self.violations(&target);
+        assert_eq!(violations, Vec::<String>::new());
+        target
+    }
+
+    pub fn violations(&self, target: &Target) -> Vec<String> {
+        check::check(&self.fleet, &self.variants, &self.record, &self.scenario, target)
+    }
+
+    /// Makes a target what runs.
+    pub fn record_target(&mut self, target: &Target) -> &mut Self {
+        self.record.apps = placed(&self.fleet, target);
+        self
+    }
+
+    /// Seats of the first workload of an app of the first team, by cluster: `a=6 b=4`.
+    pub fn seats(&self, target: &Target, app: &str) -> String {
+        self.seats_of(target, app, 0)
+    }
+
+    pub fn seats_of(&self, target: &Target, app: &str, workload: u16) -> String {
+        let id = self.fleet.app_id("team", app).unwrap();
+        let mut by_cluster: BTreeMap<ClusterId, u32> = BTreeMap::new();
+        for seat in target.apps[id.index()].seats.iter().filter(|seat| seat.workload == workload) {
+            *by_cluster.entry(seat.cluster).or_default() += seat.replicas;
+        }
+        let rows = by_cluster.iter().map(|(id, n)| format!("{}={n}", self.fleet.cluster(*id).name));
+        rows.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Schedules, and gives the seats of the first workload of an app.
+    pub fn placed(&self, app: &str) -> String {
+        self.seats(&self.schedule(), app)
+    }
+}
+
+/// A policy without weights or bounds.
+pub fn policy(strategy: Strategy) -> Replicas {
+    let capacity = if strategy == Strategy::StaticWeight { Capacity::Cap } else { Capacity::Require };
+    let digest = DigestWriter::new().part(format!("{strategy:?}").as_bytes()).finish();
+    Replicas { strategy: Some(strategy), total: None, weights: None, capacity, min: 0, max: None, digest }
+}
+
+impl AppFixture {
+    /// A workload of so many pods that request amounts such as `cpu=1000`.
+    pub fn workload(mut self, kind: WorkloadKind, name: &str, replicas: u32, requests: &str) -> Self {
+        let strategy = self.app.placement.replicas.strategy;
+        let share = match kind {
+            _ if strategy == Some(Strategy::Duplicated) => Share::Everywhere,
+            WorkloadKind::DaemonSet => Share::Everywhere,
+            WorkloadKind::CronJob | WorkloadKind::Pod | WorkloadKind::StatefulSet => Share::Whole,
+            _ => Share::Divided,
+        };
+        let (group, kind_name) = match kind {
+            WorkloadKind::CronJob => ("batch", "CronJob"),
+            WorkloadKind::DaemonSet => ("apps", "DaemonSet"),
+            WorkloadKind::Deployment => ("apps", "Deployment"),
+            WorkloadKind::Job => ("batch", "Job"),
+            WorkloadKind::Pod => ("", "Pod"),
+            WorkloadKind::ReplicaSet => ("apps", "ReplicaSet"),
+            WorkloadKind::ReplicationController => ("", "ReplicationController"),
+            WorkloadKind::StatefulSet => ("apps", "StatefulSet"),
+        };
+        let object = self.app.objects.len();
+        self = self.object(group, "v1", kind_name, name);
+        self.app.workloads.push(Workload {
+            object,
+            kind,
+            key: format!("{group}/{kind_name}/{name}").into(),
+            share,
+            replicas,
+            completions: None,
+            policy: self.app.placement.replicas.clone(),
+        });
+        let requests: BTreeMap<String, String> = resources(requests)
+            .0
+            .into_iter()
+            .map(|(name, n)| (name.to_string(), if name == "cpu" { format!("{n}m") } else { n.to_string() }))
+            .collect();
+        self.pods.push(json!({"containers": [{"name": "main", "image": "x", "resources": {"requests": requests}}]}));
+        self.written.push(BTreeMap::new());
+        self
+    }
+
+    pub fn deployment(self, replicas: u32) -> Self {
+        self.workload(WorkloadKind::Deployment, "main", replicas, "")
+    }
+
+    /// A Deployment whose pods request amounts such as `cpu=1000`.
+    pub fn deployment_of(self, replicas: u32, requests: &str) -> Self {
+        self.workload(WorkloadKind::Deployment, "main", replicas, requests)
+    }
+
+    pub fn object(mut self, group: &str, version: &str, kind: &str, name: &str) -> Self {
+        let key = ObjKey {
+            kind: kind.into(),
+            namespace: Some("ns".into()),
+            name: name.into(),
+            group: group.into(),
+            version: version.into(),
+        };
+        let value = json!({"apiVersion": key.api_version(), "kind": kind, "metadata": {"name": name}});
+        self.app.objects.push(Object {
+            key,
+            namespaced: true,
+            file: FileId(0),
+            doc: 0,
+            item: None,
+            facts: Facts { counts: Counts::default(), ..Facts::default() },
+            template: Template::of(&value),
+            only: None,
+        });
+        self
+    }
+
+    /// The last object defines a kind.
+    pub fn defines(mut self, group: &str, kind: &str) -> Self {
+        let defined = Defined { group: group.into(), kind: kind.into(), namespaced: true };
+        self.app.objects.last_mut().unwrap().facts.defines = Some(defined);
+        self
+    }
+
+    /// The last object goes only to these clusters.
+    pub fn only(mut self, clusters: ClusterSet) -> Self {
+        self.app.objects.last_mut().unwrap().only = Some(clusters);
+        self
+    }
+
+    pub fn clusters(mut self, clusters: ClusterSet) -> Self {
+        self.app.placement.candidates = clusters;
+        self
+    }
+
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.app.priority = priority;
+        self
+    }
+
+    pub fn tolerates(mut self, json: serde_json::Value) -> Self {
+        let toleration: Toleration = serde_json::from_value(json).unwrap();
+        self.app.placement.tolerations.push(toleration);
+        self
+    }
+
+    pub fn spread(mut self, key: TopologyKey, min: u32, max: Option<u32>) -> Self {
+        self.app.placement.spread.push(Spread { key, min, max });
+        self
+    }
+
+    /// Changes the policy of the last workload.
+    pub fn with(mut self, change: impl FnOnce(&mut Replicas)) -> Self {
+        change(&mut self.app.workloads.last_mut().unwrap().policy);
+        self
+    }
+
+    /// Changes the last workload.
+    pub fn with_workload(mut self, change: impl FnOnce(&mut Workload)) -> Self {
+        change(self.app.workloads.last_mut().unwrap());
+        self
+    }
+
+    /// Static weights such as `a=3 b=2` of the last workload; other clusters have none.
+    pub fn weights(self, fixture: &FleetFixture, text: &str) -> Self {
+        let rules = text.split_whitespace().map(|pair| {
+            let (cluster, weight) = pair.split_once('=').unwrap();
+            WeightRule { clusters: fixture.set(&[cluster]), weight: weight.parse().unwrap(), min: None, max: None }
+        });
+        let rules = rules.collect();
+        self.with(|policy| policy.weights = Some(rules))
+    }
+
+    /// Changes the pod spec of the last workload.
+    pub fn pod(mut self, change: impl FnOnce(&mut serde_json::Value)) -> Self {
+        change(self.pods.last_mut().unwrap());
+        self
+    }
+
+    /// An override writes a number of replicas of the last workload in a cluster.
+    pub fn writes(mut self, cluster: ClusterId, replicas: u32) -> Self {
+        self.written.last_mut().unwrap().insert(cluster, replicas);
+        self
+    }
+
+    fn build(self, fleet: &Fleet) -> (App, AppVariants) {
+        let Self { app, pods, written, all } = self;
+        let facts: Vec<_> = pods.iter().map(|pod| Arc::new(pod::read(pod).facts)).collect();
+        let base = app.objects.iter().map(|object| Arc::clone(&object.template)).collect();
+        let variant = |cluster: ClusterId| {
+            let each = facts.iter().zip(&written).map(|(pod, written)| WorkloadVariant {
+                pod: Some(Arc::clone(pod)),
+                replicas: written.get(&cluster).copied(),
+            });
+            Variant::of_workloads(each.collect())
+        };
+        assert_eq!(all.len(), fleet.clusters.len());
+        let of_cluster = (0..u16::try_from(all.len()).unwrap()).collect();
+        (app, AppVariants::new(all.iter().map(variant).collect(), of_cluster, base))
+    }
+}

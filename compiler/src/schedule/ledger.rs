@@ -1,0 +1,283 @@
+//! Room and bookings by class of pods: pods that ask for the same amounts and may use the same pools.
+//!
+//! Invariant: an answer depends on what is booked alone. What is remembered is remembered with the version of its cluster.
+
+use rustc_hash::FxHashMap;
+
+use super::rooms::ClusterPools;
+use crate::base::labels::Labels;
+use crate::base::taint::Toleration;
+use crate::base::{ClusterId, PoolId};
+use crate::kinds::pod::{NodeFacts, PodFacts, RequiredAffinity, fits_node};
+use crate::room::{EligiblePool, Excess, PoolRef, RequestId, Rooms, Shortage};
+
+/// A class of pods of one [`Ledger`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct ClassId(u32);
+
+/// All that is booked in the fleet.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    rooms: Rooms,
+    /// Nothing booked.
+    empty: Option<Rooms>,
+    clusters: Vec<ClusterNodes>,
+    masks: Vec<Mask>,
+    mask_ids: FxHashMap<MaskKey, usize>,
+    classes: Vec<Class>,
+    class_ids: FxHashMap<(usize, RequestId), ClassId>,
+    /// By cluster: changes with every booking.
+    versions: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct ClusterNodes {
+    known: bool,
+    pools: Vec<Nodes>,
+}
+
+#[derive(Debug)]
+struct Nodes {
+    pool: PoolRef,
+    facts: NodeFacts,
+    /// Nodes that exist.
+    count: u32,
+}
+
+type MaskKey = (Labels, Option<RequiredAffinity>, Vec<Toleration>);
+
+/// Pods that may use the same pools.
+#[derive(Debug)]
+struct Mask {
+    pod: PodFacts,
+    /// By cluster id, once asked for.
+    eligible: Vec<Option<Box<[EligiblePool]>>>,
+}
+
+#[derive(Debug)]
+struct Class {
+    mask: usize,
+    request: RequestId,
+    /// By cluster id: the version at which the room was computed, and the room.
+    rooms: Vec<Option<(u64, u64)>>,
+}
+
+impl Ledger {
+    /// Nothing booked.
+    pub fn new(pools: Vec<ClusterPools>) -> Self {
+        let specs = pools.iter().map(|cluster| cluster.specs.clone());
+        let rooms = Rooms::new(specs);
+        let clusters = (0..=u16::MAX).map(ClusterId).zip(pools);
+        let clusters: Vec<ClusterNodes> = clusters
+            .map(|(id, cluster)| ClusterNodes {
+                known: cluster.known,
+                pools: rooms
+                    .pools(id)
+                    .zip(cluster.nodes.into_iter().zip(cluster.specs))
+                    .map(|(pool, (facts, spec))| Nodes { pool, facts, count: spec.nodes })
+                    .collect(),
+            })
+            .collect();
+        Self {
+            rooms,
+            empty: None,
+            versions: vec![0; clusters.len()],
+            clusters,
+            masks: Vec::new(),
+            mask_ids: FxHashMap::default(),
+            classes: Vec::new(),
+            class_ids: FxHashMap::default(),
+        }
+    }
+
+    /// The class of a pod.
+    pub fn class(&mut self, pod: &PodFacts) -> ClassId {
+        let request = self.rooms.request(&pod.requests);
+        let key = (pod.node_selector.clone(), pod.required_affinity.clone(), pod.tolerations.clone());
+        let count = self.clusters.len();
+        let masks = &mut self.masks;
+        let mask = *self.mask_ids.entry(key).or_insert_with(|| {
+            masks.push(Mask { pod: pod.clone(), eligible: vec![None; count] });
+            masks.len() - 1
+        });
+        let classes = &mut self.classes;
+        *self.class_ids.entry((mask, request)).or_insert_with(|| {
+            classes.push(Class { mask, request, rooms: vec![None; count] });
+            ClassId(u32::try_from(classes.len() - 1).unwrap_or(u32::MAX))
+        })
+    }
+
+    /// Takes every booking back.
+    pub fn clear(&mut self) {
+        // Requests interned since are only names: they are interned again where they are needed.
+        match &self.empty {
+            Some(empty) => self.rooms.clone_from(empty),
+            None => self.empty = Some(self.rooms.clone()),
+        }
+        self.versions.iter_mut().for_each(|version| *version += 1);
+    }
+
+    /// Whether any capacity of a cluster is known.
+    pub fn is_known(&self, cluster: ClusterId) -> bool {
+        self.clusters.get(cluster.index()).is_some_and(|c| c.known)
+    }
+
+    /// The pools of a cluster that the class may use.
+    pub fn eligible(&mut self, class: ClassId, cluster: ClusterId) -> &[EligiblePool] {
+        let Some(mask) = self.classes.get(class.0 as usize).and_then(|c| self.masks.get_mut(c.mask)) else {
+            return &[];
+        };
+        let (Some(eligible), Some(nodes)) =
+            (mask.eligible.get_mut(cluster.index()), self.clusters.get(cluster.index()))
+        else {
+            return &[];
+        };
+        let pod = &mask.pod;
+        eligible.get_or_insert_with(|| {
+            let fits = |nodes: &&Nodes| fits_node(pod, &nodes.facts).is_ok_and(|fit| fit.fits());
+            let pools = nodes.pools.iter().filter(fits);
+            pools.map(|n| EligiblePool { pool: n.pool, tainted: !n.facts.taints.is_empty() }).collect()
+        })
+    }
+
+    /// Replicas that still fit in a cluster; `None` where its capacity is unknown.
+    pub fn room(&mut self, class: ClassId, cluster: ClusterId) -> Option<u64> {
+        if !self.is_known(cluster) {
+            return None;
+        }
+        let version = self.versions.get(cluster.index()).copied()?;
+        let remembered = self.classes.get(class.0 as usize).and_then(|c| c.rooms.get(cluster.index()).copied()?);
+        if let Some((_, room)) = remembered.filter(|(at, _)| *at == version) {
+            return Some(room);
+        }
+        let request = self.classes.get(class.0 as usize)?.request;
+        let eligible = self.eligible(class, cluster).to_vec();
+        let room = self.rooms.sum_room(&eligible, request)?.replicas;
+        let class = self.classes.get_mut(class.0 as usize)?;
+        *class.rooms.get_mut(cluster.index())? = Some((version, room));
+        Some(room)
+    }
+
+    /// The pool of a recorded seat, if the class may use it: the recorded one, or the only one there is.
+    pub fn resolve(&mut self, class: ClassId, cluster: ClusterId, pool: Option<PoolId>) -> Resolved {
+        if !self.is_known(cluster) {
+            return Resolved::Unknown;
+        }
+        let named = pool.map(|pool| self.rooms.pool(cluster, pool));
+        let eligible = self.eligible(class, cluster);
+        match (named, eligible) {
+            (Some(Some(named)), eligible) if eligible.iter().any(|e| e.pool == named) => Resolved::Pool(named),
+            (Some(Some(_)), _) | (_, []) => Resolved::Unusable,
+            (None, [only]) => Resolved::Pool(only.pool),
+            (Some(None) | None, _) => Resolved::Open,
+        }
+    }
+
+    /// The pool as the lock names it: only where the class may use more than one.
+    pub fn pool_id(&mut self, class: ClassId, cluster: ClusterId, pool: PoolRef) -> Option<PoolId> {
+        if self.eligible(class, cluster).len() < 2 {
+            return None;
+        }
+        let position = self.rooms.pools(cluster).position(|p| p == pool)?;
+        u16::try_from(position).ok().map(PoolId)
+    }
+
+    /// Books replicas, whether they fit or not.
+    pub fn book(&mut self, class: ClassId, pool: PoolRef, replicas: u32) {
+        self.change(class, pool, replicas, Rooms::book);
+    }
+
+    /// Takes a booking back.
+    pub fn unbook(&mut self, class: ClassId, pool: PoolRef, replicas: u32) {
+        self.change(class, pool, replicas, Rooms::unbook);
+    }
+
+    fn change(&mut self, class: ClassId, pool: PoolRef, replicas: u32, how: fn(&mut Rooms, PoolRef, RequestId, u32)) {
+        let Some(class) = self.classes.get(class.0 as usize) else { return };
+        if replicas > 0 {
+            how(&mut self.rooms, pool, class.request, replicas);
+            self.touch(self.rooms.cluster_of(pool));
+        }
+    }
+
+    /// Books one pod on every node that the class may use.
+    pub fn book_daemon(&mut self, class: ClassId, cluster: ClusterId) {
+        self.change_daemon(class, cluster, Rooms::book_daemon);
+    }
+
+    /// Takes back what [`book_daemon`](Self::book_daemon) booked.
+    pub fn unbook_daemon(&mut self, class: ClassId, cluster: ClusterId) {
+        self.change_daemon(class, cluster, Rooms::unbook_daemon);
+    }
+
+    fn change_daemon(&mut self, class: ClassId, cluster: ClusterId, how: fn(&mut Rooms, PoolRef, RequestId)) {
+        let eligible = self.eligible(class, cluster).to_vec();
+        let Some(class) = self.classes.get(class.0 as usize) else { return };
+        for pool in eligible {
+            how(&mut self.rooms, pool.pool, class.request);
+        }
+        self.touch(cluster);
+    }
+
+    fn touch(&mut self, cluster: ClusterId) {
+        if let Some(version) = self.versions.get_mut(cluster.index()) {
+            *version += 1;
+        }
+    }
+
+    /// Which pools of a cluster take so many replicas, in booking order.
+    pub fn spread(&mut self, class: ClassId, cluster: ClusterId, replicas: u32, excess: Excess) -> Vec<(PoolRef, u32)> {
+        let eligible = self.eligible(class, cluster).to_vec();
+        let Some(class) = self.classes.get(class.0 as usize) else { return Vec::new() };
+        self.rooms.spread_over_pools(&eligible, class.request, replicas, excess).seats
+    }
+
+    /// The one pool for replicas that must not be split: the first in booking order that holds them all, else the first.
+    pub fn one_pool(&mut self, class: ClassId, cluster: ClusterId, replicas: u32) -> Option<PoolRef> {
+        let order = self.spread(class, cluster, replicas.max(1), Excess::Seat);
+        let request = self.classes.get(class.0 as usize)?.request;
+        let eligible = self.eligible(class, cluster).to_vec();
+        let holds = |pool: &PoolRef| self.rooms.room(*pool, request).is_none_or(|r| r.replicas >= u64::from(replicas));
+        let rest = eligible.iter().map(|e| e.pool);
+        let all: Vec<PoolRef> = order.into_iter().map(|(pool, _)| pool).chain(rest).collect();
+        all.iter().copied().find(holds).or_else(|| all.first().copied())
+    }
+
+    /// Pools in which more is booked than their nodes hold.
+    pub fn overdrawn(&self) -> Vec<PoolRef> {
+        self.rooms.all_pools().filter(|pool| self.rooms.is_overdrawn(*pool)).collect()
+    }
+
+    /// How many of these replicas a pool holds, if usage by others is left aside.
+    pub fn room_for_placed(&self, class: ClassId, pool: PoolRef) -> u64 {
+        let class = self.classes.get(class.0 as usize);
+        class.and_then(|c| self.rooms.room_for_placed(pool, c.request)).unwrap_or(u64::MAX)
+    }
+
+    /// What is short for one replica of the class in a cluster.
+    pub fn shortage(&mut self, class: ClassId, cluster: ClusterId) -> Option<Shortage> {
+        let pools: Vec<PoolRef> = self.eligible(class, cluster).iter().map(|e| e.pool).collect();
+        self.rooms.shortage(&pools, self.classes.get(class.0 as usize)?.request)
+    }
+
+    /// Nodes that exist in the pools of a cluster that the class may use; `None` where unknown.
+    pub fn nodes(&mut self, class: ClassId, cluster: ClusterId) -> Option<u32> {
+        let eligible = self.eligible(class, cluster).to_vec();
+        let nodes = self.clusters.get(cluster.index()).filter(|c| c.known)?;
+        let usable = nodes.pools.iter().filter(|n| eligible.iter().any(|e| e.pool == n.pool));
+        Some(usable.map(|n| n.count).fold(0, u32::saturating_add))
+    }
+}
+
+/// Where a recorded seat is booked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resolved {
+    /// In this pool.
+    Pool(PoolRef),
+    /// In one of several, the record does not say which; or in a pool that is no longer there.
+    Open,
+    /// The pods may not use the recorded pool, or none of the cluster.
+    Unusable,
+    /// The capacity of the cluster is unknown: nothing is booked.
+    Unknown,
+}

@@ -1,0 +1,229 @@
+//! The first phase, for all apps and free of order: what has nothing left to keep is released, the rest is booked where
+//! the record has it. Only where a pool is overdrawn are bookings made in the order of the second phase, and clipped:
+//! what is clipped is displaced.
+
+use std::collections::BTreeMap;
+
+use crate::base::{AppId, ClusterId};
+use crate::room::{Excess, PoolRef};
+use crate::schedule::filter::Release;
+use crate::schedule::ledger::{ClassId, Resolved};
+use crate::schedule::quota::Usage;
+use crate::schedule::stage::Stage;
+use crate::schedule::state::{NO_POOL, Row, merged};
+use crate::schedule::view::is_daemon;
+
+/// Books all that runs and stays.
+pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
+    stage.ledger.clear();
+    stage.displaced.clear();
+    stage.entered.clear();
+    count_usage(stage);
+    let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
+    for id in &ids {
+        give_up(stage, *id);
+    }
+    let daemon = |stage: &Stage<'_, '_>, id: AppId, workload: usize| is_daemon(stage.view.workload(id, workload));
+    for_each_workload(stage, &ids, |stage, id, workload, rows| {
+        if daemon(stage, id, workload) {
+            stage.book(id, workload, rows);
+        }
+    });
+    let order = stage.view.order.clone();
+    for_each_workload(stage, &order, |stage, id, workload, rows| {
+        if !daemon(stage, id, workload) {
+            book_where_recorded(stage, id, workload, rows);
+        }
+    });
+    for_each_workload(stage, &order, |stage, id, workload, rows| {
+        if !daemon(stage, id, workload) {
+            settle_open_rows(stage, id, workload, rows);
+        }
+    });
+    for pool in stage.ledger.overdrawn() {
+        clip(stage, pool);
+    }
+    // What is booked in full never displaces others: it comes last, and may leave its pool overdrawn.
+    for_each_workload(stage, &ids, |stage, id, workload, rows| {
+        if !daemon(stage, id, workload) {
+            for row in rows.chunk_by(|a, b| a.cluster == b.cluster) {
+                if stage.view.books_in_full(id, workload, row[0].cluster) {
+                    stage.book(id, workload, row);
+                }
+            }
+        }
+    });
+}
+
+fn for_each_workload<'v, 'a>(
+    stage: &mut Stage<'v, 'a>,
+    ids: &[AppId],
+    mut each: impl FnMut(&mut Stage<'v, 'a>, AppId, usize, &mut Vec<Row>),
+) {
+    for id in ids {
+        for workload in 0..stage.view.fleet.app(*id).workloads.len() {
+            let mut rows = std::mem::take(&mut stage.apps[id.index()].workloads[workload].rows);
+            each(stage, *id, workload, &mut rows);
+            stage.apps[id.index()].workloads[workload].rows = rows;
+        }
+    }
+}
+
+fn count_usage(stage: &mut Stage<'_, '_>) {
+    stage.usage = Usage::new(stage.view.fleet);
+    for id in stage.view.fleet.app_ids() {
+        let state = std::mem::take(&mut stage.apps[id.index()]);
+        let now = stage.usage_of(id, &state);
+        let none = now.iter().map(|quota| vec![0; quota.len()]).collect();
+        stage.usage.replace(stage.view.fleet.app(id), &none, &now);
+        stage.apps[id.index()] = state;
+    }
+}
+
+/// Takes an app out of clusters where it has nothing left to keep.
+fn give_up(stage: &mut Stage<'_, '_>, id: AppId) {
+    let state = &stage.apps[id.index()];
+    let gone = |cluster: ClusterId| stage.view.releases_app(id, cluster) == Some(Release::Gone);
+    let rows = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster);
+    let leaving: Vec<ClusterId> = state.clusters.iter().chain(rows).filter(|c| gone(*c)).collect();
+    if leaving.is_empty() {
+        return;
+    }
+    remember(stage, id);
+    let state = &mut stage.apps[id.index()];
+    leaving.iter().for_each(|cluster| state.clusters.remove(*cluster));
+    for workload in &mut state.workloads {
+        workload.rows.retain(|row| !leaving.contains(&row.cluster));
+    }
+}
+
+/// Keeps the app as it entered the pass.
+fn remember(stage: &mut Stage<'_, '_>, id: AppId) {
+    let state = &stage.apps[id.index()];
+    stage.entered.entry(id).or_insert_with(|| state.clone());
+}
+
+/// Books the rows whose pool is known, and names the pool as today's rule has it.
+fn book_where_recorded(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows: &mut Vec<Row>) {
+    for row in rows.iter_mut() {
+        let Some(class) = stage.view.class(id, workload, row.cluster) else { continue };
+        match stage.ledger.resolve(class, row.cluster, row.pool) {
+            Resolved::Pool(pool) => row.pool = stage.ledger.pool_id(class, row.cluster, pool),
+            Resolved::Unknown => row.pool = None,
+            Resolved::Unusable if row.pool == Some(NO_POOL) => row.pool = None,
+            Resolved::Open | Resolved::Unusable => {}
+        }
+    }
+    *rows = merged(std::mem::take(rows));
+    for rows in rows.chunk_by(|a, b| a.cluster == b.cluster) {
+        if !stage.view.books_in_full(id, workload, rows[0].cluster) {
+            stage.book(id, workload, rows);
+        }
+    }
+}
+
+/// Finds pools for rows whose cluster had one eligible pool when they were recorded and has several now, or whose pool is
+/// no longer there. Replicas that were booked before them stay where they are.
+fn settle_open_rows(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows: &mut Vec<Row>) {
+    let mut settled = Vec::new();
+    let mut displaced = false;
+    let entered = rows.clone();
+    rows.retain(|row| {
+        let Some(class) = stage.view.class(id, workload, row.cluster) else { return true };
+        if stage.ledger.resolve(class, row.cluster, row.pool) != Resolved::Open {
+            return true;
+        }
+        let in_full = stage.view.books_in_full(id, workload, row.cluster);
+        let pools = match stage.view.written(id, workload, row.cluster) {
+            Some(written) => stage.ledger.one_pool(class, row.cluster, written).map(|p| (p, row.replicas)),
+            None => None,
+        };
+        let excess = if in_full { Excess::Seat } else { Excess::Leave };
+        let pools =
+            pools.map_or_else(|| stage.ledger.spread(class, row.cluster, row.replicas, excess), |one| vec![one]);
+        let seated = pools.iter().fold(0_u32, |sum, (_, replicas)| sum.saturating_add(*replicas));
+        let missing = row.replicas.saturating_sub(seated);
+        displaced |= missing > 0;
+        displace(stage, (id, workload, row.cluster), missing);
+        for (pool, replicas) in pools {
+            let row = Row { pool: stage.ledger.pool_id(class, row.cluster, pool), replicas, ..*row };
+            if !in_full {
+                stage.book(id, workload, &[row]);
+            }
+            settled.push(row);
+        }
+        false
+    });
+    if *rows != entered {
+        if displaced && !stage.entered.contains_key(&id) {
+            let mut app = stage.apps[id.index()].clone();
+            app.workloads[workload].rows = entered;
+            stage.entered.insert(id, app);
+        }
+        rows.append(&mut settled);
+        *rows = merged(std::mem::take(rows));
+    }
+}
+
+/// Notes replicas that are booked nowhere any more.
+fn displace(stage: &mut Stage<'_, '_>, at: (AppId, usize, ClusterId), replicas: u32) {
+    if replicas > 0 {
+        *stage.displaced.entry(at).or_default() += replicas;
+        *stage.displaced_in_all.entry((at.0, at.1)).or_default() += replicas;
+    }
+}
+
+/// Replicas booked in one pool.
+struct InPool {
+    id: AppId,
+    workload: usize,
+    cluster: ClusterId,
+    row: usize,
+    class: ClassId,
+    replicas: u32,
+    leaves: bool,
+}
+
+/// Books a pool anew in the order of the second phase, each row only as far as it fits. Replicas that leave anyway come
+/// last.
+fn clip(stage: &mut Stage<'_, '_>, pool: PoolRef) {
+    let mut inside: Vec<InPool> = Vec::new();
+    let order = stage.view.order.clone();
+    for_each_workload(stage, &order, |stage, id, workload, rows| {
+        if is_daemon(stage.view.workload(id, workload)) {
+            return;
+        }
+        for (index, row) in rows.iter().enumerate() {
+            if stage.view.books_in_full(id, workload, row.cluster) {
+                continue;
+            }
+            for booking in stage.bookings(id, workload, std::slice::from_ref(row)) {
+                if booking.pool == pool {
+                    let leaves = stage.view.release(id, workload, row.cluster).is_some();
+                    let (cluster, class, replicas) = (row.cluster, booking.class, booking.replicas);
+                    inside.push(InPool { id, workload, cluster, row: index, class, replicas, leaves });
+                }
+            }
+        }
+    });
+    for booked in &inside {
+        stage.ledger.unbook(booked.class, pool, booked.replicas);
+    }
+    inside.sort_by_key(|booked| booked.leaves);
+    let mut lost: BTreeMap<(AppId, usize), Vec<usize>> = BTreeMap::new();
+    for booked in &inside {
+        let room = stage.ledger.room_for_placed(booked.class, pool);
+        let fits = u32::try_from(room).unwrap_or(u32::MAX).min(booked.replicas);
+        stage.ledger.book(booked.class, pool, fits);
+        let missing = booked.replicas - fits;
+        if missing > 0 {
+            remember(stage, booked.id);
+            displace(stage, (booked.id, booked.workload, booked.cluster), missing);
+            stage.apps[booked.id.index()].workloads[booked.workload].rows[booked.row].replicas = fits;
+            lost.entry((booked.id, booked.workload)).or_default().push(booked.row);
+        }
+    }
+    for (id, workload) in lost.into_keys() {
+        stage.apps[id.index()].workloads[workload].rows.retain(|row| row.replicas > 0);
+    }
+}

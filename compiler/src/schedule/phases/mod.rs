@@ -1,0 +1,51 @@
+//! One pass: the record is booked, what must leave is released, open apps take their turns.
+//!
+//! Passes are repeated until one changes nothing; since a pass is a function of what runs and of nothing else, the
+//! result scheduled again changes nothing either.
+
+mod first;
+mod open;
+mod turn;
+
+use super::stage::Stage;
+use super::state::AppState;
+use super::view::is_daemon;
+use crate::base::AppId;
+
+use open::Open;
+
+/// One pass over all apps.
+pub(super) fn pass(stage: &mut Stage<'_, '_>) {
+    first::book_the_record(stage);
+    let order = stage.view.order.clone();
+    let mut open: Vec<(AppId, Open)> = Vec::new();
+    for id in order {
+        stage.deficits[id.index()].clear();
+        open.extend(open::open(stage, id).map(|why| (id, why)));
+    }
+    // What only gives up replicas goes first: how it does depends on no room, and others may want the place.
+    let (shrinking, others): (Vec<_>, Vec<_>) = open.into_iter().partition(|(_, why)| why.only_shrinks);
+    for (id, why) in shrinking {
+        turn::take(stage, id, why);
+    }
+    // DaemonSets shrink the nodes before anybody is placed on them.
+    let daemons: Vec<(AppId, AppState)> = others
+        .iter()
+        .filter(|(id, _)| stage.view.fleet.app(*id).workloads.iter().any(is_daemon))
+        .map(|(id, _)| *id)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|id| (id, turn::book_daemons_ahead(stage, id)))
+        .collect();
+    for (id, why) in others {
+        if let Ok(at) = daemons.binary_search_by_key(&position(stage, id), |(id, _)| position(stage, *id)) {
+            turn::unbook_daemons_ahead(stage, id, &daemons[at].1);
+        }
+        turn::take(stage, id, why);
+    }
+}
+
+/// The position of an app in the order of the second phase.
+fn position(stage: &Stage<'_, '_>, id: AppId) -> (std::cmp::Reverse<i32>, AppId) {
+    (std::cmp::Reverse(stage.view.fleet.app(id).priority), id)
+}

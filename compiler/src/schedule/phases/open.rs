@@ -1,0 +1,114 @@
+//! Which apps take a turn: what is settled stays as it is, however the fleet looks now.
+
+use crate::base::{AppId, ClusterId};
+use crate::model::{Share, Workload};
+use crate::schedule::select::Class;
+use crate::schedule::stage::{Held, Stage};
+use crate::schedule::state::Weights;
+use crate::schedule::view::{bounds, is_daemon};
+
+/// Why an app takes a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Open {
+    /// What it runs is no longer what is wanted. If not, the app is only short of something, and changes only for more
+    /// replicas than it has.
+    pub must: bool,
+    /// It only gives up replicas of a lowered total.
+    pub only_shrinks: bool,
+}
+
+#[derive(Default)]
+struct Findings {
+    must: bool,
+    short: bool,
+    shrinks: bool,
+}
+
+/// Whether an app takes a turn, and why.
+pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
+    let mut found =
+        Findings { must: !stage.apps[id.index()].known || stage.entered.contains_key(&id), ..Findings::default() };
+    set(stage, id, &mut found);
+    let mut in_use: Vec<Vec<ClusterId>> = Vec::new();
+    for workload in 0..stage.view.fleet.app(id).workloads.len() {
+        let held = stage.held(id, workload);
+        found.must |= stage.apps[id.index()].workloads[workload].weights != Weights::Same;
+        let selected = &stage.apps[id.index()].clusters;
+        found.must |= held
+            .iter()
+            .any(|(cluster, h)| h.moves > 0 || h.unusable > 0 || h.displaced > 0 || !selected.contains(*cluster));
+        match stage.view.workload(id, workload) {
+            w if w.share == Share::Everywhere => copies(stage, id, workload, &held, &mut found),
+            w => divided(w, &held, &mut found),
+        }
+        in_use.push(held.iter().filter(|(_, h)| h.stays > 0).map(|(cluster, _)| *cluster).collect());
+    }
+    found.must |= breaks_spread(stage, id, &in_use);
+    let only_shrinks = found.shrinks && !found.must && !found.short;
+    let must = found.must || found.shrinks;
+    (must || found.short).then_some(Open { must, only_shrinks })
+}
+
+/// The set of an app that is copied to every cluster follows the clusters at once; so does one that has no set yet.
+fn set(stage: &Stage<'_, '_>, id: AppId, found: &mut Findings) {
+    let (state, view) = (&stage.apps[id.index()], stage.view.app(id));
+    let leaving = state.clusters.iter().any(|cluster| stage.view.releases_app(id, cluster).is_some());
+    found.must |= leaving;
+    let may_grow = view.class == Class::Duplicated || state.clusters.is_empty();
+    found.short |= may_grow && !view.fresh.without(&state.clusters).is_empty();
+}
+
+fn divided(workload: &Workload, held: &[(ClusterId, Held)], found: &mut Findings) {
+    let total: u64 = held.iter().map(|(_, h)| u64::from(h.stays)).sum();
+    let wanted = u64::from(workload.replicas);
+    found.short |= total < wanted;
+    found.shrinks |= total > wanted;
+    if workload.share == Share::Whole {
+        found.must |= held.iter().filter(|(_, h)| h.stays > 0).count() > 1;
+        return;
+    }
+    for (cluster, held) in held {
+        let bounds = bounds(workload, *cluster);
+        found.must |= bounds.max.is_some_and(|max| held.stays > max);
+        found.must |= held.stays > 0 && held.stays < bounds.min.min(workload.replicas);
+    }
+}
+
+fn copies(stage: &Stage<'_, '_>, id: AppId, workload: usize, held: &[(ClusterId, Held)], found: &mut Findings) {
+    let w = stage.view.workload(id, workload);
+    let wanted = if is_daemon(w) { 1 } else { w.replicas };
+    found.short |= held.is_empty() && wanted > 0;
+    for (_, held) in held {
+        found.short |= held.stays < wanted;
+        found.shrinks |= held.stays > wanted;
+    }
+    let holds = |cluster: ClusterId| held.binary_search_by_key(&cluster, |(c, _)| *c).is_ok();
+    let view = stage.view.app(id);
+    let lacking = |cluster: &ClusterId| {
+        view.fresh.contains(*cluster) && stage.view.allows(id, workload, *cluster) && !holds(*cluster)
+    };
+    found.short |= wanted > 0 && stage.apps[id.index()].clusters.iter().any(|c| lacking(&c));
+}
+
+/// Whether what runs occupies too few or too many groups of a key: the constraint changed, or a group was lost.
+fn breaks_spread(stage: &Stage<'_, '_>, id: AppId, in_use: &[Vec<ClusterId>]) -> bool {
+    let app = stage.view.fleet.app(id);
+    let groups = |key, clusters: &mut dyn Iterator<Item = ClusterId>| {
+        let mut groups: Vec<Option<u32>> = clusters.map(|cluster| stage.view.group(key, cluster)).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        u32::try_from(groups.len()).unwrap_or(u32::MAX)
+    };
+    app.placement.spread.iter().any(|spread| {
+        let state = &stage.apps[id.index()];
+        let selected = groups(&spread.key, &mut state.clusters.iter());
+        let too_many = spread.max.is_some_and(|max| selected > max);
+        let too_few = app.workloads.iter().zip(in_use).any(|(workload, clusters)| {
+            let spreads = workload.share == Share::Divided && workload.replicas >= spread.min && spread.min > 1;
+            let copied = workload.share == Share::Everywhere && !is_daemon(workload) && workload.replicas > 0;
+            (spreads || (copied && stage.view.app(id).class == Class::Duplicated))
+                && groups(&spread.key, &mut clusters.iter().copied()) < spread.min
+        });
+        too_many || too_few
+    })
+}

@@ -1,0 +1,161 @@
+//! The turn of one app: decided, held against the quota, and taken or left.
+
+use crate::base::AppId;
+use crate::model::Share;
+use crate::schedule::Deficit;
+use crate::schedule::decide::{Decision, Mode, decide};
+use crate::schedule::select::{Class, Failure};
+use crate::schedule::stage::Stage;
+use crate::schedule::state::{AppState, by_cluster, total};
+use crate::schedule::view::is_daemon;
+
+use super::Open;
+
+/// Decides an app. Its rows are booked before and after.
+pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
+    let app = stage.view.fleet.app(id);
+    let before = stage.apps[id.index()].clone();
+    let settled: Vec<u32> = (0..app.workloads.len()).map(|w| stays(stage, id, w)).collect();
+    let entered = stage.entered.get(&id).cloned().unwrap_or_else(|| before.clone());
+    let used = stage.usage_of(id, &entered);
+
+    let mut decision = decide(stage, id, Mode::Full);
+    let mut wants = stage.usage_of(id, &decision.state);
+    let refused = stage.usage.refuses(stage.view.fleet, app, &used, &wants);
+    if refused.is_some() {
+        stage.rebook(id, &decision.state, &before);
+        decision = decide(stage, id, Mode::NoIncrease);
+        wants = stage.usage_of(id, &decision.state);
+    }
+    let gains = measure(stage, id, &decision.state, &decision.placed) > measure(stage, id, &before, &settled);
+    if !why.must && !gains {
+        stage.rebook(id, &decision.state, &before);
+        decision.state = before;
+        decision.placed = settled;
+        wants = used.clone();
+    }
+    stage.usage.replace(app, &used, &wants);
+    stage.deficits[id.index()] = deficits(stage, id, &decision, refused);
+    stage.apps[id.index()] = decision.state;
+}
+
+/// Replicas of a workload that are where they should be.
+fn stays(stage: &mut Stage<'_, '_>, id: AppId, workload: usize) -> u32 {
+    stage.held(id, workload).iter().fold(0, |sum, (_, held)| sum.saturating_add(held.stays))
+}
+
+/// What more of it is worth a change: replicas, and clusters for what is copied.
+fn measure(stage: &Stage<'_, '_>, id: AppId, state: &AppState, placed: &[u32]) -> (u64, usize) {
+    let copies = if stage.view.app(id).class == Class::Duplicated { state.clusters.len() } else { 0 };
+    (placed.iter().map(|n| u64::from(*n)).sum(), copies)
+}
+
+fn deficits(stage: &Stage<'_, '_>, id: AppId, decision: &Decision, refused: Option<Deficit>) -> Vec<Deficit> {
+    let mut deficits = Vec::new();
+    let spread = decision.failure.and_then(|failure| spread_deficit(stage, id, failure));
+    let quiet = refused.is_some() || spread.is_some();
+    for (workload, placed) in decision.placed.iter().enumerate() {
+        let w = stage.view.workload(id, workload);
+        if is_daemon(w) {
+            continue;
+        }
+        let number = u16::try_from(workload).unwrap_or(u16::MAX);
+        if decision.no_weight.contains(&workload) {
+            deficits.push(Deficit::NoWeightMatches { workload: number });
+        }
+        let displaced = stage.displaced_in_all.get(&(id, workload)).copied().unwrap_or(0);
+        let rows = &decision.state.workloads[workload].rows;
+        let missing = match w.share {
+            Share::Divided | Share::Whole if quiet => total(rows).saturating_sub(*placed),
+            Share::Divided | Share::Whole => w.replicas.saturating_sub(*placed),
+            Share::Everywhere if quiet => 0,
+            Share::Everywhere => missing_copies(rows, w.replicas),
+        };
+        if missing > 0 {
+            let displaced = displaced.min(missing);
+            deficits.push(Deficit::Unplaced { workload: number, replicas: missing, wanted: w.replicas, displaced });
+        }
+    }
+    match spread {
+        Some(spread) => deficits.push(spread),
+        None => deficits.extend(unspread(stage, id, &decision.state)),
+    }
+    deficits.extend(refused);
+    deficits.sort();
+    deficits
+}
+
+/// What old copies lack, or one whole copy if no cluster has any.
+fn missing_copies(rows: &[crate::schedule::state::Row], wanted: u32) -> u32 {
+    let copies = by_cluster(rows);
+    if copies.is_empty() {
+        return wanted;
+    }
+    copies.iter().fold(0, |sum, (_, n)| sum.saturating_add(wanted.saturating_sub(*n)))
+}
+
+fn spread_deficit(stage: &Stage<'_, '_>, id: AppId, failure: Failure) -> Option<Deficit> {
+    let spread = &stage.view.fleet.app(id).placement.spread;
+    let of = |constraint: usize, have: u32, min: u32| {
+        let key = spread.get(constraint)?.key.as_str();
+        Some(Deficit::Spread { topology_key: key.into(), have, min, greedy: false })
+    };
+    match failure {
+        Failure::NoCandidates | Failure::TooLittleRoom { .. } => None,
+        Failure::TooFewReplicas { constraint, replicas, min } => of(constraint, replicas, min),
+        Failure::TooFewGroups { constraint, have, min } => of(constraint, have, min),
+        Failure::NoFeasibleSet | Failure::SpreadNotFound => {
+            let first = spread.iter().max_by_key(|spread| spread.min)?;
+            let groups = first.min;
+            let greedy = failure == Failure::SpreadNotFound;
+            Some(Deficit::Spread { topology_key: first.key.as_str().into(), have: groups, min: groups, greedy })
+        }
+    }
+}
+
+/// Constraints that a set was found for, and that a workload does not meet all the same: it has no room in the groups, or
+/// may not use them.
+fn unspread(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> Vec<Deficit> {
+    let app = stage.view.fleet.app(id);
+    let mut deficits = Vec::new();
+    for spread in &app.placement.spread {
+        let groups = app.workloads.iter().zip(&state.workloads).filter_map(|(workload, state)| {
+            let mut groups: Vec<_> = state.rows.iter().map(|row| stage.view.group(&spread.key, row.cluster)).collect();
+            groups.sort_unstable();
+            groups.dedup();
+            let large = workload.share == Share::Divided && workload.replicas >= spread.min;
+            large.then_some(u32::try_from(groups.len()).unwrap_or(u32::MAX))
+        });
+        if let Some(have) = groups.min().filter(|have| *have < spread.min && *have > 0) {
+            let topology_key = spread.key.as_str().into();
+            deficits.push(Deficit::Spread { topology_key, have, min: spread.min, greedy: false });
+        }
+    }
+    deficits
+}
+
+/// Books the DaemonSets of an app where its turn will put them, as far as can be told now.
+pub(super) fn book_daemons_ahead(stage: &mut Stage<'_, '_>, id: AppId) -> AppState {
+    let before = stage.apps[id.index()].clone();
+    let decision = decide(stage, id, Mode::Full);
+    stage.rebook(id, &decision.state, &before);
+    let mut ahead = AppState { workloads: before.workloads.clone(), ..AppState::default() };
+    for (workload, state) in ahead.workloads.iter_mut().enumerate() {
+        let decided = &decision.state.workloads[workload].rows;
+        let is_daemon = is_daemon(stage.view.workload(id, workload));
+        state.rows = if is_daemon {
+            decided.iter().filter(|row| !state.rows.contains(row)).copied().collect()
+        } else {
+            Vec::new()
+        };
+        stage.book(id, workload, &state.rows);
+    }
+    ahead
+}
+
+/// Takes them back before the turn.
+pub(super) fn unbook_daemons_ahead(stage: &mut Stage<'_, '_>, id: AppId, ahead: &AppState) {
+    for (workload, state) in ahead.workloads.iter().enumerate() {
+        stage.unbook(id, workload, &state.rows);
+    }
+}

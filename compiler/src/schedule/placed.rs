@@ -1,0 +1,39 @@
+//! The target as a lock.
+
+use std::collections::BTreeMap;
+
+use super::state::pool_name;
+use super::target::{AppTarget, Target};
+use crate::base::{AppId, SmolStr};
+use crate::model::Fleet;
+use crate::placements::{PlacedApp, PlacedSeat, PlacedWorkload};
+
+/// The target as the record would hold it, by (team, app): scheduling again with it changes nothing.
+#[must_use]
+pub fn placed(fleet: &Fleet, target: &Target) -> BTreeMap<(SmolStr, SmolStr), PlacedApp> {
+    let apps = fleet.app_ids().zip(&target.apps);
+    apps.map(|(id, target)| {
+        let app = fleet.app(id);
+        ((fleet.team(app.team).name.clone(), app.name.clone()), placed_app(fleet, id, target))
+    })
+    .collect()
+}
+
+fn placed_app(fleet: &Fleet, id: AppId, target: &AppTarget) -> PlacedApp {
+    let name = |cluster| fleet.cluster(cluster).name.clone();
+    let mut workloads: BTreeMap<SmolStr, PlacedWorkload> = BTreeMap::new();
+    for (index, workload) in (0_u16..).zip(&fleet.app(id).workloads) {
+        let former = target.former_weights.iter().find(|(w, _)| *w == index).map(|(_, digest)| digest.clone());
+        let seats = target.seats.iter().filter(|seat| seat.workload == index).map(|seat| PlacedSeat {
+            cluster: name(seat.cluster),
+            pool: seat.pool.map(|pool| pool_name(fleet, seat.cluster, pool)),
+            replicas: seat.replicas,
+            completions: seat.completions,
+        });
+        let mut seats: Vec<PlacedSeat> = seats.collect();
+        seats.sort();
+        let weights = former.unwrap_or_else(|| workload.policy.digest.short().into());
+        workloads.insert(workload.key.clone(), PlacedWorkload { weights, seats });
+    }
+    PlacedApp { place: None, clusters: target.clusters.iter().map(name).collect(), workloads }
+}

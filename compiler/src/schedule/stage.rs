@@ -1,0 +1,190 @@
+//! What a pass works on: the ledger, what runs, and what each app could not get.
+
+use std::collections::BTreeMap;
+
+use super::ledger::{ClassId, Ledger, Resolved};
+use super::quota::{self, AppUsage, Pods, Usage};
+use super::state::{AppState, Row, by_cluster};
+use super::view::{View, is_daemon};
+use super::{Deficit, view};
+use crate::api::Capacity;
+use crate::base::{AppId, ClusterId};
+use crate::room::PoolRef;
+
+/// The stage of a schedule.
+pub(super) struct Stage<'v, 'a> {
+    pub view: &'v View<'a>,
+    pub ledger: Ledger,
+    /// By app id. Outside of an app's own turn its rows are booked.
+    pub apps: Vec<AppState>,
+    /// Usage of the teams' quotas.
+    pub usage: Usage,
+    /// What the first phase of this pass took away, by app: the app as it entered the pass.
+    pub entered: BTreeMap<AppId, AppState>,
+    /// Replicas that no longer fit where they were, by app, workload and cluster. Of this pass.
+    pub displaced: BTreeMap<(AppId, usize, ClusterId), u32>,
+    /// The same, of all passes.
+    pub displaced_in_all: BTreeMap<(AppId, usize), u32>,
+    /// By app id.
+    pub deficits: Vec<Vec<Deficit>>,
+}
+
+/// Replicas of a workload in a cluster, by whether they stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Held {
+    /// They stay.
+    pub stays: u32,
+    /// They leave the cluster once they have a place elsewhere.
+    pub moves: u32,
+    /// They may not use the pool they are in.
+    pub unusable: u32,
+    /// They no longer fit into the pool they were in, and are not booked.
+    pub displaced: u32,
+}
+
+impl Held {
+    /// All that ran when the pass began.
+    pub fn all(self) -> u32 {
+        self.stays.saturating_add(self.moves).saturating_add(self.unusable).saturating_add(self.displaced)
+    }
+}
+
+/// One booking.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Booking {
+    pub class: ClassId,
+    pub pool: PoolRef,
+    pub replicas: u32,
+}
+
+impl Stage<'_, '_> {
+    /// What the rows of one cluster of a workload book. Nothing where capacity is unknown or the pods may not use it.
+    pub fn bookings(&mut self, id: AppId, workload: usize, rows: &[Row]) -> Vec<Booking> {
+        let mut bookings = Vec::new();
+        for (index, row) in rows.iter().enumerate() {
+            let Some(class) = self.view.class(id, workload, row.cluster) else { continue };
+            let Resolved::Pool(pool) = self.ledger.resolve(class, row.cluster, row.pool) else { continue };
+            let replicas = match self.view.written(id, workload, row.cluster) {
+                None => row.replicas,
+                // The number is written once, whatever the rows are.
+                Some(written) if index == 0 => written,
+                Some(_) => 0,
+            };
+            bookings.push(Booking { class, pool, replicas });
+        }
+        bookings
+    }
+
+    /// Books rows of a workload.
+    pub fn book(&mut self, id: AppId, workload: usize, rows: &[Row]) {
+        self.change(id, workload, rows, Ledger::book, Ledger::book_daemon);
+    }
+
+    /// Takes bookings of a workload back.
+    pub fn unbook(&mut self, id: AppId, workload: usize, rows: &[Row]) {
+        self.change(id, workload, rows, Ledger::unbook, Ledger::unbook_daemon);
+    }
+
+    fn change(
+        &mut self,
+        id: AppId,
+        workload: usize,
+        rows: &[Row],
+        replicas: fn(&mut Ledger, ClassId, PoolRef, u32),
+        daemon: fn(&mut Ledger, ClassId, ClusterId),
+    ) {
+        for rows in rows.chunk_by(|a, b| a.cluster == b.cluster) {
+            if is_daemon(self.view.workload(id, workload)) {
+                let Some(cluster) = rows.first().map(|row| row.cluster) else { continue };
+                if let Some(class) = self.view.class(id, workload, cluster) {
+                    daemon(&mut self.ledger, class, cluster);
+                }
+                continue;
+            }
+            for booking in self.bookings(id, workload, rows) {
+                replicas(&mut self.ledger, booking.class, booking.pool, booking.replicas);
+            }
+        }
+    }
+
+    /// Books one state of an app instead of another.
+    pub fn rebook(&mut self, id: AppId, from: &AppState, to: &AppState) {
+        for (workload, (from, to)) in from.workloads.iter().zip(&to.workloads).enumerate() {
+            if from.rows != to.rows {
+                self.unbook(id, workload, &from.rows);
+                self.book(id, workload, &to.rows);
+            }
+        }
+    }
+
+    /// What a workload holds, by cluster ascending.
+    pub fn held(&mut self, id: AppId, workload: usize) -> Vec<(ClusterId, Held)> {
+        let rows = std::mem::take(&mut self.apps[id.index()].workloads[workload].rows);
+        let mut held: Vec<(ClusterId, Held)> = Vec::new();
+        for row in &rows {
+            if held.last().is_none_or(|(cluster, _)| *cluster != row.cluster) {
+                held.push((row.cluster, Held::default()));
+            }
+            let leaves = self.leaves(id, workload, row.cluster);
+            let unusable = !leaves && self.is_unusable(id, workload, row);
+            let Some((_, held)) = held.last_mut() else { continue };
+            let slot = match (leaves, unusable) {
+                (true, _) => &mut held.moves,
+                (false, true) => &mut held.unusable,
+                (false, false) => &mut held.stays,
+            };
+            *slot = slot.saturating_add(row.replicas);
+        }
+        self.apps[id.index()].workloads[workload].rows = rows;
+        let displaced = self.displaced.range((id, workload, ClusterId(0))..=(id, workload, ClusterId(u16::MAX)));
+        for ((_, _, cluster), replicas) in displaced {
+            match held.binary_search_by_key(cluster, |(c, _)| *c) {
+                Ok(at) => held[at].1.displaced = *replicas,
+                Err(at) => held.insert(at, (*cluster, Held { displaced: *replicas, ..Held::default() })),
+            }
+        }
+        held
+    }
+
+    /// Whether placed replicas leave a cluster: released, or its weight is 0.
+    fn leaves(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
+        let w = self.view.workload(id, workload);
+        self.view.release(id, workload, cluster).is_some() || view::bounds(w, cluster).weight == 0
+    }
+
+    /// Whether the pods of a row may not use its pool. No question where room is ignored.
+    pub fn is_unusable(&mut self, id: AppId, workload: usize, row: &Row) -> bool {
+        let w = self.view.workload(id, workload);
+        if is_daemon(w) || w.policy.capacity == Capacity::Ignore {
+            return false;
+        }
+        let Some(class) = self.view.class(id, workload, row.cluster) else { return false };
+        self.ledger.resolve(class, row.cluster, row.pool) == Resolved::Unusable
+    }
+
+    /// What an app asks of its team's quotas.
+    pub fn usage_of(&mut self, id: AppId, state: &AppState) -> AppUsage {
+        let (fleet, variants) = (self.view.fleet, self.view.variants);
+        let app = fleet.app(id);
+        if fleet.team(app.team).quota.is_empty() {
+            return AppUsage::new();
+        }
+        let mut counts = Vec::new();
+        for (workload, rows) in state.workloads.iter().enumerate() {
+            for (cluster, replicas) in by_cluster(&rows.rows) {
+                let count = if is_daemon(self.view.workload(id, workload)) {
+                    let class = self.view.class(id, workload, cluster);
+                    class.and_then(|class| self.ledger.nodes(class, cluster)).unwrap_or(1)
+                } else {
+                    self.view.written(id, workload, cluster).unwrap_or(replicas)
+                };
+                counts.push((workload, cluster, count));
+            }
+        }
+        let pods = counts.iter().map(|(workload, cluster, count)| {
+            let variant = variants.apps[id.index()].of(*cluster);
+            Pods { cluster: *cluster, count: *count, facts: variant.workloads[*workload].pod.as_deref() }
+        });
+        quota::usage(fleet, app, pods)
+    }
+}

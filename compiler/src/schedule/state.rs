@@ -1,0 +1,140 @@
+//! What runs, with dense ids: read from the lock, changed by each pass, written back by [`placed`](super::placed()).
+
+use std::collections::BTreeMap;
+
+use super::rooms::{ClusterPools, OTHER_POOL};
+use crate::base::{AppId, ClusterId, PoolId, SmolStr};
+use crate::model::{App, ClusterSet, Fleet};
+use crate::placements::{PlacedWorkload, Record};
+
+/// Where an app runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct AppState {
+    /// Whether it was placed before; false for a new app.
+    pub known: bool,
+    /// The selected clusters.
+    pub clusters: ClusterSet,
+    /// By workload of the app.
+    pub workloads: Vec<WorkloadState>,
+}
+
+/// Where a workload runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WorkloadState {
+    /// How the rules it was divided by compare to today's.
+    pub weights: Weights,
+    /// At least one replica each, ascending by (cluster, pool), one for each of these.
+    pub rows: Vec<Row>,
+}
+
+/// The rules a workload was divided by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Weights {
+    /// It was not placed before.
+    New,
+    /// Today's.
+    Same,
+    /// Others: their digest as recorded.
+    Former(SmolStr),
+}
+
+/// Replicas in a pool of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Row {
+    pub cluster: ClusterId,
+    /// `None` where only one pool is eligible, or none is known.
+    pub pool: Option<PoolId>,
+    pub replicas: u32,
+}
+
+/// Reads the lock. Clusters without a file are left out: lowering refuses them.
+pub(super) fn read(fleet: &Fleet, record: &Record, pools: &[ClusterPools]) -> Vec<AppState> {
+    fleet.app_ids().map(|id| app(fleet, record, pools, id)).collect()
+}
+
+fn app(fleet: &Fleet, record: &Record, pools: &[ClusterPools], id: AppId) -> AppState {
+    let app = fleet.app(id);
+    let key = (fleet.team(app.team).name.clone(), app.name.clone());
+    let Some(placed) = record.apps.get(&key) else {
+        let new = |_| WorkloadState { weights: Weights::New, rows: Vec::new() };
+        return AppState { workloads: app.workloads.iter().map(new).collect(), ..AppState::default() };
+    };
+    AppState {
+        known: true,
+        clusters: placed.clusters.iter().filter_map(|name| fleet.cluster_id(name)).collect(),
+        workloads: workloads(fleet, app, pools, &placed.workloads),
+    }
+}
+
+fn workloads(
+    fleet: &Fleet,
+    app: &App,
+    pools: &[ClusterPools],
+    placed: &BTreeMap<SmolStr, PlacedWorkload>,
+) -> Vec<WorkloadState> {
+    let of = |workload: &crate::model::Workload| {
+        let Some(placed) = placed.get(&workload.key) else {
+            return WorkloadState { weights: Weights::New, rows: Vec::new() };
+        };
+        let weights = if placed.weights == workload.policy.digest.short() || !is_digest(&placed.weights) {
+            Weights::Same
+        } else {
+            Weights::Former(placed.weights.clone())
+        };
+        let rows = placed.seats.iter().filter(|seat| seat.replicas > 0).filter_map(|seat| {
+            let cluster = fleet.cluster_id(&seat.cluster)?;
+            let pool = seat.pool.as_ref().map(|name| pool_id(&pools[cluster.index()], name));
+            Some(Row { cluster, pool, replicas: seat.replicas })
+        });
+        WorkloadState { weights, rows: merged(rows.collect()) }
+    };
+    app.workloads.iter().map(of).collect()
+}
+
+/// Stands for a recorded pool that is no longer there.
+pub(super) const NO_POOL: PoolId = PoolId(u16::MAX);
+
+fn pool_id(pools: &ClusterPools, name: &str) -> PoolId {
+    let position = pools.specs.iter().position(|spec| spec.name == name);
+    position.and_then(|p| u16::try_from(p).ok()).map_or(NO_POOL, PoolId)
+}
+
+/// The name of a pool, as [`pool_id`] reads it.
+pub(super) fn pool_name(fleet: &Fleet, cluster: ClusterId, pool: PoolId) -> SmolStr {
+    let stated = fleet.cluster(cluster).pools.as_deref().unwrap_or_default();
+    stated.get(pool.index()).map_or(SmolStr::new_static(OTHER_POOL), |pool| pool.name.clone())
+}
+
+/// A digest in a form this version writes. Anything else is unknown, and an unknown digest never moves a replica.
+fn is_digest(text: &str) -> bool {
+    text.strip_prefix("b3:").is_some_and(|hex| hex.len() == 16 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// Sorted, one row for each (cluster, pool), none empty.
+pub(super) fn merged(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.retain(|row| row.replicas > 0);
+    rows.sort_unstable();
+    rows.dedup_by(|later, earlier| {
+        let same = (later.cluster, later.pool) == (earlier.cluster, earlier.pool);
+        if same {
+            earlier.replicas = earlier.replicas.saturating_add(later.replicas);
+        }
+        same
+    });
+    rows
+}
+
+/// Replicas by cluster, ascending.
+pub(super) fn by_cluster(rows: &[Row]) -> Vec<(ClusterId, u32)> {
+    rows.chunk_by(|a, b| a.cluster == b.cluster)
+        .filter_map(|chunk| {
+            let replicas = chunk.iter().fold(0_u32, |sum, row| sum.saturating_add(row.replicas));
+            chunk.first().map(|row| (row.cluster, replicas))
+        })
+        .collect()
+}
+
+/// All replicas.
+pub(super) fn total(rows: &[Row]) -> u32 {
+    rows.iter().fold(0, |sum, row| sum.saturating_add(row.replicas))
+}

@@ -1,0 +1,113 @@
+//! Division, growth and shrinkage of one app: facts of the problem cases and of the specification.
+
+use crate::api::{Capacity, Strategy};
+use crate::schedule::Deficit;
+use crate::schedule::fixture::FleetFixture;
+
+/// (weights, replicas, result) over clusters a, b, c, d with nothing running.
+#[test]
+fn static_weights_follow_webster() {
+    let facts = [
+        ("a=3 b=2 c=1", 12, "a=6 b=4 c=2"),
+        ("a=3 b=2 c=1", 13, "a=7 b=4 c=2"),
+        ("a=3 b=2 c=1", 14, "a=7 b=5 c=2"),
+        ("a=2 b=1", 1, "a=1"),
+        ("a=2 b=1", 2, "a=1 b=1"),
+        ("a=2 b=1", 3, "a=2 b=1"),
+        ("a=170 b=110 c=60", 5, "a=2 b=2 c=1"),
+        ("a=17 b=11 c=6", 6, "a=3 b=2 c=1"),
+        ("a=2 b=1 c=1 d=1", 8, "a=3 b=2 c=2 d=1"),
+        // division-04: c gets nothing by rounding
+        ("a=3 b=1 c=1", 2, "a=1 b=1"),
+    ];
+    for (weights, replicas, expected) in facts {
+        let mut fleet = FleetFixture::new(&["a", "b", "c", "d"]);
+        let app = fleet.app("web", Strategy::StaticWeight).deployment(replicas).weights(&fleet, weights);
+        fleet.add(app);
+        assert_eq!(fleet.placed("web"), expected, "{weights} {replicas}");
+    }
+}
+
+#[test]
+fn division_10_bounds_and_room_leave_replicas_unplaced() {
+    for (nodes, expected, missing) in [(10, "c1=1 c2=7", 0), (5, "c1=1 c2=5", 2)] {
+        let mut fleet = FleetFixture::new(&["c1", "c2"]);
+        fleet.pool("c1", "p", 10, "cpu=1000");
+        fleet.pool("c2", "p", nodes, "cpu=1000");
+        let mut app =
+            fleet.app("web", Strategy::StaticWeight).deployment_of(8, "cpu=1000").weights(&fleet, "c1=1 c2=10");
+        app = app.with(|policy| {
+            let rules = policy.weights.as_mut().unwrap();
+            (rules[0].min, rules[0].max) = (Some(1), Some(1));
+            (rules[1].min, rules[1].max) = (Some(1), Some(7));
+        });
+        fleet.add(app);
+        let target = fleet.schedule();
+        assert_eq!(fleet.seats(&target, "web"), expected);
+        let unplaced = Deficit::Unplaced { workload: 0, replicas: missing, wanted: 8, displaced: 0 };
+        assert_eq!(target.apps[0].deficits, if missing > 0 { vec![unplaced] } else { vec![] });
+    }
+}
+
+#[test]
+fn totals_change_and_little_moves() {
+    // (strategy, running, replicas, result)
+    let facts = [
+        // division-11
+        (Strategy::StaticWeight, "a=8 b=40", 16, "a=8 b=8"),
+        (Strategy::StaticWeight, "a=6 b=6", 14, "a=7 b=7"),
+        (Strategy::Aggregated, "a=4 b=8", 8, "b=8"),
+        (Strategy::DynamicWeight, "a=4 b=8", 6, "a=2 b=4"),
+        // What runs is settled, however uneven.
+        (Strategy::StaticWeight, "a=11 b=1", 12, "a=11 b=1"),
+        (Strategy::DynamicWeight, "a=11 b=1", 12, "a=11 b=1"),
+        (Strategy::Aggregated, "a=11 b=1", 12, "a=11 b=1"),
+        (Strategy::Duplicated, "a=2 b=2", 3, "a=3 b=3"),
+    ];
+    for (strategy, running, replicas, expected) in facts {
+        let mut fleet = FleetFixture::new(&["a", "b"]);
+        for cluster in ["a", "b"] {
+            fleet.pool(cluster, "p", 100, "cpu=1000");
+        }
+        let app = fleet.app("web", strategy).deployment_of(replicas, "cpu=1000");
+        fleet.add(app).runs("web", running);
+        assert_eq!(fleet.placed("web"), expected, "{strategy:?} {running} -> {replicas}");
+    }
+}
+
+#[test]
+fn changed_weights_divide_anew() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment(12).weights(&fleet, "a=1 b=1 c=2");
+    fleet.add(app).runs("web", "a=6 b=6");
+    assert_eq!(fleet.placed("web"), "a=6 b=6", "the rules are those of the last division");
+    fleet.divided_otherwise("web");
+    assert_eq!(fleet.placed("web"), "a=3 b=3 c=6");
+    let placed = fleet.record.apps.values_mut().next().unwrap();
+    placed.workloads.values_mut().for_each(|w| w.weights = "v2:something".into());
+    assert_eq!(fleet.placed("web"), "a=6 b=6", "an unknown digest never moves a replica");
+}
+
+#[test]
+fn division_15_aggregated_needs_room_for_all() {
+    for (replicas, expected) in [(10, ""), (7, "a=4 b=3")] {
+        let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+        for (cluster, nodes) in [("a", 5), ("b", 3), ("c", 1)] {
+            fleet.pool(cluster, "p", nodes, "cpu=1000");
+        }
+        let app = fleet.app("web", Strategy::Aggregated).deployment_of(replicas, "cpu=1000");
+        fleet.add(app);
+        assert_eq!(fleet.placed("web"), expected);
+    }
+}
+
+#[test]
+fn unlimited_where_capacity_is_not_stated() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    let app = fleet.app("web", Strategy::DynamicWeight).deployment(4);
+    fleet.add(app);
+    assert_eq!(fleet.placed("web"), "a=2 b=2");
+    let app = fleet.app("web", Strategy::StaticWeight).deployment(4).with(|p| p.capacity = Capacity::Require);
+    fleet.add(app);
+    assert_eq!(fleet.placed("web"), "a=2 b=2");
+}

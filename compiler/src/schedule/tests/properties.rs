@@ -1,0 +1,271 @@
+//! Random small fleets: the target scheduled again changes nothing, and its check accepts it.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::{Just, Strategy as Generate, any, prop_assert_eq, prop_oneof, proptest};
+use proptest::test_runner::Config;
+
+use crate::api::{Capacity, Lifecycle, Strategy};
+use crate::model::{ClusterSet, TopologyKey, WorkloadKind};
+use crate::placements::OutageState;
+use crate::schedule::fixture::{AppFixture, FleetFixture, taint};
+
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+#[derive(Clone, Debug)]
+struct ClusterSpec {
+    region: u8,
+    /// Nodes of each pool; no pools: capacity unknown.
+    pools: Vec<(u32, bool)>,
+    lifecycle: Lifecycle,
+    taint: Option<&'static str>,
+    lost: bool,
+    others: u8,
+}
+
+#[derive(Clone, Debug)]
+struct WorkloadSpec {
+    kind: WorkloadKind,
+    replicas: u32,
+    cpu: u32,
+    written: Option<(u8, u32)>,
+    only: Option<u8>,
+}
+
+#[derive(Clone, Debug)]
+struct AppSpec {
+    strategy: Strategy,
+    capacity: Option<Capacity>,
+    workloads: Vec<WorkloadSpec>,
+    priority: i32,
+    candidates: u8,
+    weights: Option<Vec<u32>>,
+    min: u32,
+    max: Option<u32>,
+    cluster_spread: Option<(u32, Option<u32>)>,
+    region_spread: Option<(u32, Option<u32>)>,
+    tolerates: bool,
+    gpu: bool,
+}
+
+#[derive(Clone, Debug)]
+struct FleetSpec {
+    clusters: Vec<ClusterSpec>,
+    apps: Vec<AppSpec>,
+    quota: Option<u32>,
+}
+
+fn a_cluster() -> impl Generate<Value = ClusterSpec> {
+    let lifecycle = prop_oneof![
+        8 => Just(Lifecycle::Active),
+        1 => Just(Lifecycle::Cordoned),
+        1 => Just(Lifecycle::Draining),
+        1 => Just(Lifecycle::Retired)
+    ];
+    let taint = prop_oneof![
+        6 => Just(None),
+        1 => Just(Some("maint:NoSchedule")),
+        1 => Just(Some("maint:NoExecute")),
+        1 => Just(Some("soft:PreferNoSchedule"))
+    ];
+    let pools = prop_oneof![
+        1 => Just(vec![]),
+        4 => vec((0_u32..5, any::<bool>()), 1..3)
+    ];
+    (0_u8..3, pools, lifecycle, taint, 0_u8..10, 0_u8..6).prop_map(|(region, pools, lifecycle, taint, lost, others)| {
+        ClusterSpec { region, pools, lifecycle, taint, lost: lost == 0, others: others.saturating_sub(3) }
+    })
+}
+
+fn a_workload() -> impl Generate<Value = WorkloadSpec> {
+    let kind = prop_oneof![
+        6 => Just(WorkloadKind::Deployment),
+        1 => Just(WorkloadKind::StatefulSet),
+        1 => Just(WorkloadKind::DaemonSet),
+        1 => Just(WorkloadKind::CronJob)
+    ];
+    let written = option::weighted(0.1, (0_u8..5, 0_u32..6));
+    (kind, 0_u32..12, 0_u32..5, written, option::weighted(0.15, any::<u8>())).prop_map(
+        |(kind, replicas, cpu, written, only)| {
+            let replicas = if matches!(kind, WorkloadKind::DaemonSet | WorkloadKind::CronJob) { 1 } else { replicas };
+            WorkloadSpec { kind, replicas, cpu, written, only }
+        },
+    )
+}
+
+fn a_strategy() -> impl Generate<Value = Strategy> {
+    prop_oneof![
+        3 => Just(Strategy::StaticWeight),
+        2 => Just(Strategy::DynamicWeight),
+        2 => Just(Strategy::Aggregated),
+        2 => Just(Strategy::Duplicated)
+    ]
+}
+
+fn a_spread() -> impl Generate<Value = Option<(u32, Option<u32>)>> {
+    option::weighted(0.25, (1_u32..4, option::of(0_u32..3)).prop_map(|(min, more)| (min, more.map(|more| min + more))))
+}
+
+fn an_app() -> impl Generate<Value = AppSpec> {
+    let capacity =
+        option::weighted(0.3, prop_oneof![Just(Capacity::Cap), Just(Capacity::Ignore), Just(Capacity::Require)]);
+    let where_to = (any::<u8>(), option::weighted(0.4, vec(0_u32..4, 5)), a_spread(), a_spread());
+    let bounds = (prop_oneof![4 => Just(0_u32), 1 => 1_u32..4], option::weighted(0.2, 1_u32..6));
+    let rest = (0_i32..3, any::<bool>(), prop_oneof![5 => Just(false), 1 => Just(true)]);
+    (a_strategy(), capacity, vec(a_workload(), 0..3), where_to, bounds, rest).prop_map(
+        |(strategy, capacity, workloads, where_to, (min, max), (priority, tolerates, gpu))| {
+            let (candidates, weights, cluster_spread, region_spread) = where_to;
+            let max = max.map(|max| max.max(min));
+            let weights = weights.filter(|_| strategy == Strategy::StaticWeight);
+            AppSpec {
+                strategy,
+                capacity,
+                workloads,
+                priority,
+                candidates,
+                weights,
+                min,
+                max,
+                cluster_spread,
+                region_spread,
+                tolerates,
+                gpu,
+            }
+        },
+    )
+}
+
+fn a_fleet() -> impl Generate<Value = FleetSpec> {
+    (vec(a_cluster(), 1..6), vec(an_app(), 1..6), option::weighted(0.3, 0_u32..30_000))
+        .prop_map(|(clusters, apps, quota)| FleetSpec { clusters, apps, quota })
+}
+
+fn bits(mask: u8, count: usize) -> ClusterSet {
+    (0_u16..).take(count).filter(|i| mask >> i & 1 == 1).map(crate::base::ClusterId).collect()
+}
+
+fn build(spec: &FleetSpec) -> FleetFixture {
+    let count = spec.clusters.len();
+    let mut fleet = FleetFixture::new(&NAMES[..count]);
+    for (name, cluster) in NAMES.iter().zip(&spec.clusters) {
+        fleet.cluster(name).region = Some(format!("r{}", cluster.region).into());
+        fleet.cluster(name).lifecycle = cluster.lifecycle;
+        fleet.cluster(name).taints = cluster.taint.map(taint).into_iter().collect();
+        for (i, (nodes, gpu)) in cluster.pools.iter().enumerate() {
+            let pool = fleet.pool(name, &format!("p{i}"), *nodes, "cpu=4000");
+            if *gpu {
+                pool.labels.insert("gpu".into(), "yes".into());
+            }
+        }
+        if cluster.lost {
+            fleet.observed(name).outage = Some(OutageState::Lost);
+        }
+        if cluster.others > 0 && !cluster.pools.is_empty() {
+            let (nodes, _) = cluster.pools[0];
+            fleet.observed(name).capacity = Some(vec![crate::placements::ObservedPool {
+                name: "p0".into(),
+                nodes,
+                allocatable: crate::schedule::fixture::resources("cpu=4000"),
+                others: vec![(
+                    "apps/Deployment/x/y".into(),
+                    crate::schedule::fixture::resources(&format!("cpu={}", 1500 * u32::from(cluster.others))),
+                )],
+            }]);
+        }
+    }
+    if let Some(quota) = spec.quota {
+        fleet.quota("team", &format!("requests.cpu={quota}"));
+    }
+    for (i, app) in spec.apps.iter().enumerate() {
+        let app = build_app(&fleet, &format!("app{i}"), app, count);
+        fleet.add(app);
+    }
+    fleet
+}
+
+fn build_app(fleet: &FleetFixture, name: &str, spec: &AppSpec, count: usize) -> AppFixture {
+    let mut app = fleet.app(name, spec.strategy).priority(spec.priority);
+    if spec.candidates % 3 != 0 {
+        app = app.clusters(bits(spec.candidates, count));
+    }
+    if let Some((min, max)) = spec.cluster_spread {
+        app = app.spread(TopologyKey::Cluster, min, max);
+    }
+    if let Some((min, max)) = spec.region_spread {
+        app = app.spread(TopologyKey::Region, min, max);
+    }
+    if spec.tolerates {
+        app = app.tolerates(serde_json::json!({"key": "maint", "operator": "Exists"}));
+    }
+    let mut kinds: Vec<&WorkloadSpec> = spec.workloads.iter().collect();
+    kinds.sort_by_key(|w| w.kind);
+    for (i, w) in kinds.into_iter().enumerate() {
+        let cpu = if w.cpu > 0 { format!("cpu={}", w.cpu * 700) } else { String::new() };
+        app = app.workload(w.kind, &format!("w{i}"), w.replicas, &cpu);
+        app = app.with(|policy| {
+            policy.capacity = spec.capacity.unwrap_or(policy.capacity);
+            (policy.min, policy.max) = (spec.min, spec.max);
+        });
+        if let Some(weights) = &spec.weights {
+            let text: Vec<_> = NAMES[..count].iter().zip(weights).map(|(c, w)| format!("{c}={w}")).collect();
+            app = app.weights(fleet, &text.join(" "));
+        }
+        if let Some((cluster, replicas)) = w.written {
+            app = app.writes(crate::base::ClusterId(u16::from(cluster)), replicas);
+        }
+        if let Some(only) = w.only {
+            app = app.only(bits(only, count));
+        }
+        if spec.gpu {
+            app = app.pod(|pod| pod["nodeSelector"] = serde_json::json!({"gpu": "yes"}));
+        }
+    }
+    app
+}
+
+fn settles(fleet: &mut FleetFixture) -> Result<(), proptest::test_runner::TestCaseError> {
+    let first = crate::schedule::schedule(&fleet.fleet, &fleet.variants, &fleet.record, &fleet.scenario);
+    prop_assert_eq!(fleet.violations(&first), Vec::<String>::new(), "{:#?} {:#?}", fleet.record.apps, first);
+    fleet.record_target(&first);
+    let second = crate::schedule::schedule(&fleet.fleet, &fleet.variants, &fleet.record, &fleet.scenario);
+    prop_assert_eq!(fleet.violations(&second), Vec::<String>::new());
+    for (first, second) in first.apps.iter().zip(&second.apps) {
+        prop_assert_eq!(&first.seats, &second.seats);
+        prop_assert_eq!(&first.clusters, &second.clusters);
+        prop_assert_eq!(&first.former_weights, &second.former_weights);
+        prop_assert_eq!(&first.verdicts, &second.verdicts);
+        prop_assert_eq!(first.deficits.len(), second.deficits.len());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(Config { cases: cases(), ..Config::default() })]
+
+    #[test]
+    fn the_target_scheduled_again_changes_nothing(spec in a_fleet()) {
+        settles(&mut build(&spec))?;
+    }
+
+    /// The same where something runs already, under other intents and in another state of the fleet.
+    #[test]
+    fn a_changed_fleet_settles(before in a_fleet(), after in a_fleet()) {
+        let ran = build(&before);
+        let target = crate::schedule::schedule(&ran.fleet, &ran.variants, &ran.record, &ran.scenario);
+        let mut fleet = build(&after);
+        let mut record = crate::schedule::placed(&ran.fleet, &target);
+        let known = |name: &smol_str::SmolStr| fleet.fleet.cluster_id(name).is_some();
+        for placed in record.values_mut() {
+            placed.clusters.retain(known);
+            placed.workloads.values_mut().for_each(|w| w.seats.retain(|seat| known(&seat.cluster)));
+        }
+        record.retain(|(team, app), _| fleet.fleet.app_id(team, app).is_some());
+        fleet.record.apps = record;
+        settles(&mut fleet)?;
+    }
+}
+
+/// Small in a debug run; a nightly run sets more by the environment variable that proptest reads.
+fn cases() -> u32 {
+    Config::default().cases
+}

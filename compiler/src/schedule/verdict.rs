@@ -1,0 +1,103 @@
+//! Why each cluster that gets nothing gets nothing: read from what runs at the end, never from how it came about, so that
+//! the same target always has the same reasons.
+
+use std::collections::BTreeMap;
+
+use super::stage::Stage;
+use super::target::{Deficit, Verdict};
+use super::view::{bounds, is_daemon, is_static};
+use crate::api::{Capacity, Strategy};
+use crate::base::{AppId, ClusterId};
+use crate::model::{ClusterSet, Share};
+use crate::room::Cause;
+
+/// Classes of clusters with one verdict each, ascending. Clusters that get what they should are in none; one that keeps
+/// replicas only because they have no place elsewhere is in the class of its veto.
+pub(super) fn verdicts(stage: &mut Stage<'_, '_>, id: AppId, deficits: &[Deficit]) -> Vec<(Verdict, ClusterSet)> {
+    let state = &stage.apps[id.index()];
+    let used: ClusterSet = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster).collect();
+    let selected = state.clusters.clone();
+    let over_quota = deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. }));
+    let mut classes: BTreeMap<Verdict, ClusterSet> = BTreeMap::new();
+    for cluster in stage.view.fleet.cluster_ids() {
+        let verdict = if used.contains(cluster) {
+            let leaves = stage.view.releases_app(id, cluster).is_some();
+            leaves.then(|| stage.view.veto(id, cluster)).flatten()
+        } else {
+            let veto = stage.view.veto(id, cluster);
+            veto.or_else(|| without_seats(stage, id, cluster, selected.contains(cluster), over_quota))
+        };
+        if let Some(verdict) = verdict {
+            classes.entry(verdict).or_default().insert(cluster);
+        }
+    }
+    classes.into_iter().collect()
+}
+
+/// Why a cluster that nothing vetoes has no replica. The workload that leads speaks for the app.
+fn without_seats(
+    stage: &mut Stage<'_, '_>,
+    id: AppId,
+    cluster: ClusterId,
+    selected: bool,
+    over_quota: bool,
+) -> Option<Verdict> {
+    let Some(lead) = stage.view.app(id).lead else {
+        return (!selected).then_some(Verdict::NotChosen);
+    };
+    let workload = stage.view.workload(id, lead);
+    let bounds = bounds(workload, cluster);
+    if bounds.weight == 0 || !stage.view.allows(id, lead, cluster) {
+        return Some(Verdict::NoWeight);
+    }
+    let copied = workload.share == Share::Everywhere && !is_daemon(workload);
+    let least = if copied { workload.replicas } else { 1 };
+    if bounds.max.is_some_and(|max| max < least.max(bounds.min)) {
+        return Some(Verdict::Bound);
+    }
+    if workload.policy.capacity != Capacity::Ignore
+        && let Some(verdict) = no_room(stage, id, lead, cluster, least.max(bounds.min))
+    {
+        return Some(verdict);
+    }
+    Some(if over_quota {
+        Verdict::Quota
+    } else if selected && workload.share == Share::Divided && workload.policy.strategy != Some(Strategy::Aggregated) {
+        if bounds.min > workload.replicas && is_static(&workload.policy) {
+            Verdict::Bound
+        } else {
+            Verdict::RoundedToZero
+        }
+    } else {
+        Verdict::NotChosen
+    })
+}
+
+/// What is short for `least` replicas of a workload.
+fn no_room(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, cluster: ClusterId, least: u32) -> Option<Verdict> {
+    let class = stage.view.class(id, workload, cluster)?;
+    let least = stage.view.written(id, workload, cluster).unwrap_or(least);
+    let room = stage.ledger.room(class, cluster)?;
+    if stage.ledger.eligible(class, cluster).is_empty() {
+        return Some(Verdict::NoEligiblePool);
+    }
+    if room >= u64::from(least) {
+        return None;
+    }
+    match stage.ledger.shortage(class, cluster) {
+        None => {
+            let fits = i128::from(room);
+            Some(Verdict::NoRoom { resource: "pods".into(), needed: i128::from(least), free: fits })
+        }
+        Some(shortage) => {
+            let (resource, needed, largest) =
+                (shortage.resource, i128::from(shortage.needed), i128::from(shortage.largest));
+            Some(match shortage.cause {
+                Cause::NotOffered | Cause::LargerThanNode => Verdict::LargerThanNode { resource, needed, largest },
+                Cause::Overdrawn | Cause::Packing | Cause::UsedUp => {
+                    Verdict::NoRoom { resource, needed, free: largest }
+                }
+            })
+        }
+    }
+}

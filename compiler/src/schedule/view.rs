@@ -1,0 +1,262 @@
+//! What scheduling knows of an app beyond its intent: where it may go, which pods it runs, which workload leads.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Verdict;
+use super::conditions::{Conditions, conditions};
+use super::filter::{self, Need, Question, Release, Served};
+use super::ledger::{ClassId, Ledger};
+use super::select::Class;
+use crate::api::{Capacity, Strategy};
+use crate::base::{AppId, ClusterId};
+use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload, WorkloadKind};
+use crate::placements::Record;
+use crate::variants::{AppVariants, Variants};
+
+use super::Scenario;
+
+/// The fleet with what follows from fleet, variants and scenario alone, whatever runs.
+pub(super) struct View<'a> {
+    pub fleet: &'a Fleet,
+    pub variants: &'a Variants,
+    conditions: Vec<Conditions>,
+    apps: Vec<AppView>,
+    /// Apps by (priority desc, team, app).
+    pub order: Vec<AppId>,
+    topologies: BTreeMap<TopologyKey, Vec<Option<u32>>>,
+}
+
+/// What is known of one app.
+pub(super) struct AppView {
+    needs: Vec<Need>,
+    /// Clusters that may take new replicas.
+    pub fresh: ClusterSet,
+    /// Which set of clusters it wants.
+    pub class: Class,
+    /// The workload that clusters are selected for: the largest; `None` where nothing is to be placed.
+    pub lead: Option<usize>,
+    workloads: Vec<WorkloadView>,
+}
+
+/// What is known of one workload.
+struct WorkloadView {
+    /// By variant.
+    pods: Vec<Option<ClassId>>,
+    /// Whether it mounts claims: its data keeps it where it is.
+    bound: bool,
+}
+
+/// The bounds of a workload in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    /// 0 where nothing may run.
+    pub weight: u64,
+    /// Fewest replicas.
+    pub min: u32,
+    /// Most replicas.
+    pub max: Option<u32>,
+}
+
+impl<'a> View<'a> {
+    /// Asks every filter about every app and cluster, and names the classes of pods.
+    pub fn new(
+        fleet: &'a Fleet,
+        variants: &'a Variants,
+        record: &Record,
+        scenario: &Scenario,
+        ledger: &mut Ledger,
+    ) -> Self {
+        let conditions = conditions(fleet, record, scenario);
+        let mut served = Served::new(fleet);
+        let apps = fleet
+            .app_ids()
+            .map(|id| app_view(fleet, fleet.app(id), &variants.apps[id.index()], &conditions, &mut served, ledger))
+            .collect();
+        let mut order: Vec<AppId> = fleet.app_ids().collect();
+        order.sort_by_key(|id| (Reverse(fleet.app(*id).priority), *id));
+        Self { fleet, variants, conditions, apps, order, topologies: topologies(fleet) }
+    }
+
+    /// The group of a cluster by a key that some app spreads over, numbered in name order; `None` where it has no value.
+    pub fn group(&self, key: &TopologyKey, cluster: ClusterId) -> Option<u32> {
+        self.topologies.get(key)?.get(cluster.index()).copied()?
+    }
+
+    /// What is known of an app.
+    pub fn app(&self, id: AppId) -> &AppView {
+        &self.apps[id.index()]
+    }
+
+    /// A workload of an app.
+    pub fn workload(&self, id: AppId, workload: usize) -> &'a Workload {
+        &self.fleet.app(id).workloads[workload]
+    }
+
+    fn question(&self, id: AppId, cluster: ClusterId) -> Question<'_> {
+        Question {
+            fleet: self.fleet,
+            app: self.fleet.app(id),
+            needs: &self.app(id).needs,
+            cluster,
+            conditions: &self.conditions[cluster.index()],
+        }
+    }
+
+    /// Why no new replica of an app may come.
+    pub fn veto(&self, id: AppId, cluster: ClusterId) -> Option<Verdict> {
+        filter::veto(&self.question(id, cluster))
+    }
+
+    /// Whether placed replicas of a workload leave a cluster.
+    pub fn release(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<Release> {
+        let app = filter::release(&self.question(id, cluster));
+        let excluded = (!self.allows(id, workload, cluster)).then_some(Release::Moves);
+        app.max(excluded)
+    }
+
+    /// Whether placed objects of an app leave a cluster.
+    pub fn releases_app(&self, id: AppId, cluster: ClusterId) -> Option<Release> {
+        filter::release(&self.question(id, cluster))
+    }
+
+    /// Whether the rule of a workload allows a cluster.
+    pub fn allows(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
+        let app = self.fleet.app(id);
+        app.objects[app.workloads[workload].object].only.as_ref().is_none_or(|only| only.contains(cluster))
+    }
+
+    /// The class of a workload's pods in a cluster; `None` where its pod could not be read.
+    pub fn class(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<ClassId> {
+        let variant = self.variants.apps[id.index()].index_of(cluster);
+        self.app(id).workloads[workload].pods[variant]
+    }
+
+    /// The replicas that an override writes in a cluster.
+    pub fn written(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<u32> {
+        self.variants.apps[id.index()].of(cluster).workloads[workload].replicas
+    }
+
+    /// Whether a workload never moves by itself.
+    pub fn is_bound(&self, id: AppId, workload: usize) -> bool {
+        self.app(id).workloads[workload].bound
+    }
+
+    /// Whether the replicas of a workload in a cluster are booked in full, whatever fits: room is ignored, data keeps
+    /// them there, or a person wrote the number.
+    pub fn books_in_full(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
+        self.workload(id, workload).policy.capacity == Capacity::Ignore
+            || self.is_bound(id, workload)
+            || self.written(id, workload, cluster).is_some()
+    }
+}
+
+/// Whether a workload is placed one on each node, outside of every count.
+pub(super) fn is_daemon(workload: &Workload) -> bool {
+    workload.kind == WorkloadKind::DaemonSet
+}
+
+/// Weight and bounds of a cluster: the largest weight of the matching rules, the strictest bounds. Copies have no weight.
+pub(super) fn bounds(workload: &Workload, cluster: ClusterId) -> Bounds {
+    let policy = &workload.policy;
+    let weighs = is_static(policy) && workload.share != Share::Everywhere;
+    let mut bounds = Bounds { weight: 1, min: policy.min, max: policy.max };
+    let Some(rules) = policy.weights.as_ref().filter(|_| weighs) else { return bounds };
+    bounds.weight = 0;
+    for rule in rules.iter().filter(|rule| rule.clusters.contains(cluster)) {
+        bounds.weight = bounds.weight.max(u64::from(rule.weight));
+        bounds.min = bounds.min.max(rule.min.unwrap_or(0));
+        bounds.max = [bounds.max, rule.max].into_iter().flatten().min();
+    }
+    bounds
+}
+
+/// Whether replicas are divided by stated weights. A strategy is not stated only where one cluster is selected.
+pub(super) fn is_static(policy: &Replicas) -> bool {
+    matches!(policy.strategy, None | Some(Strategy::StaticWeight))
+}
+
+fn topologies(fleet: &Fleet) -> BTreeMap<TopologyKey, Vec<Option<u32>>> {
+    let spreads = fleet.apps.iter().flat_map(|app| &app.placement.spread);
+    let keys: BTreeSet<&TopologyKey> = spreads.map(|spread| &spread.key).collect();
+    let numbered = |key: &TopologyKey| {
+        let groups: Vec<_> = fleet.clusters.iter().map(|cluster| key.group(cluster)).collect();
+        let names: BTreeSet<_> = groups.iter().flatten().collect();
+        let numbers: BTreeMap<_, u32> = names.into_iter().zip(0..).collect();
+        groups.iter().map(|group| numbers.get(group.as_ref()?).copied()).collect()
+    };
+    keys.into_iter().map(|key| (key.clone(), numbered(key))).collect()
+}
+
+fn app_view(
+    fleet: &Fleet,
+    app: &App,
+    variants: &AppVariants,
+    conditions: &[Conditions],
+    served: &mut Served<'_>,
+    ledger: &mut Ledger,
+) -> AppView {
+    let needs = served.needs(app);
+    let passes = |cluster: &ClusterId| {
+        let conditions = &conditions[cluster.index()];
+        filter::veto(&Question { fleet, app, needs: &needs, cluster: *cluster, conditions }).is_none()
+    };
+    let fresh = app.placement.candidates.iter().filter(passes).collect();
+    let view = |workload: usize| {
+        let mut bound = false;
+        let pods = variants.variants.iter().map(|variant| {
+            let pod = variant.workloads[workload].pod.as_ref()?;
+            bound |= !pod.pvc_claims.is_empty();
+            Some(ledger.class(pod))
+        });
+        let pods = pods.collect();
+        WorkloadView { pods, bound }
+    };
+    let workloads = (0..app.workloads.len()).map(view).collect();
+    let lead = lead(app, variants);
+    AppView { needs, fresh, class: class(app, lead), lead, workloads }
+}
+
+/// Divided workloads lead before copied ones; then the largest total × share of a node's worth.
+fn lead(app: &App, variants: &AppVariants) -> Option<usize> {
+    let placed = app.workloads.iter().enumerate().filter(|(_, w)| w.replicas > 0 && !is_daemon(w));
+    placed
+        .max_by_key(|(index, workload)| {
+            let rank = match workload.share {
+                Share::Divided => 2,
+                Share::Whole => 1,
+                Share::Everywhere => 0,
+            };
+            let pod = variants.variants.first().and_then(|v| v.workloads[*index].pod.as_ref());
+            let share = pod.map_or(1, |pod| dominant_share(&pod.requests));
+            (rank, share.saturating_mul(i128::from(workload.replicas)), workload.replicas, Reverse(*index))
+        })
+        .map(|(index, _)| index)
+}
+
+/// How much of a node of common proportions (1 CPU to 4 GiB; one of anything else is as much as 8 CPU) a pod takes.
+fn dominant_share(requests: &crate::base::Resources) -> i128 {
+    let shares = requests.iter().map(|(name, amount)| match name.as_str() {
+        "cpu" => amount,
+        "memory" | "ephemeral-storage" => amount >> 22,
+        "pods" => 1,
+        _ if name.starts_with("hugepages-") => amount >> 22,
+        _ => amount.saturating_mul(8000),
+    });
+    shares.max().unwrap_or(1).max(1)
+}
+
+fn class(app: &App, lead: Option<usize>) -> Class {
+    let lead = lead.and_then(|lead| app.workloads.get(lead));
+    let divided = app.workloads.iter().any(|w| w.share == Share::Divided);
+    match lead {
+        Some(lead) if lead.share == Share::Everywhere && !divided => Class::Duplicated,
+        Some(lead) if lead.share == Share::Divided && lead.policy.strategy == Some(Strategy::Aggregated) => {
+            Class::Fewest
+        }
+        Some(_) => Class::Widest,
+        // Nothing has replicas: copies go everywhere, an app of zero replicas stays where it is.
+        None if divided || app.workloads.iter().any(|w| w.share == Share::Whole) => Class::Widest,
+        None => Class::Duplicated,
+    }
+}

@@ -1,0 +1,1 @@
+pub const OPS: &[crate::asked::Op] = &[];

@@ -1,0 +1,85 @@
+//! The target, taken as what runs, changes nothing: whatever the fleet, and whatever ran before.
+
+use fleetwright_compiler::{CompileError, Compiled};
+use fleetwright_tests::fleet::FleetBuilder;
+use proptest::prelude::*;
+
+use crate::small_fleet::small_fleet;
+use crate::{cases, compile_fresh, tree};
+
+/// Where everything runs, as the lock would say it.
+fn placements(compiled: &Compiled) -> Vec<(String, String)> {
+    let fleet = FleetBuilder::new().placed(compiled);
+    let lock = fleet.texts().iter().filter(|(path, _)| path.starts_with("placements/"));
+    lock.map(|(path, text)| (path.clone(), text.clone())).collect()
+}
+
+fn compiled(fleet: &FleetBuilder) -> Result<Compiled, TestCaseError> {
+    compile_fresh(&tree(fleet)).map_err(|error| match error {
+        CompileError::Refused(refusal) => {
+            TestCaseError::reject(format!("the fleet is refused: {:?}", refusal.diagnostics))
+        }
+        error => TestCaseError::fail(error.to_string()),
+    })
+}
+
+/// The target becomes the record, and nothing changes.
+fn assert_settled(fleet: &FleetBuilder, first: &Compiled) -> Result<(), TestCaseError> {
+    let again = compiled(&fleet.clone().placed(first))?;
+    prop_assert_eq!(placements(first), placements(&again));
+    let moves: Vec<_> = again.plan.apps.iter().flat_map(|app| &app.moves).collect();
+    prop_assert!(moves.is_empty(), "{:?}", moves);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(150))]
+
+    #[test]
+    fn of_a_new_fleet(fleet in small_fleet()) {
+        let fleet = fleet.build();
+        let first = compiled(&fleet)?;
+        assert_settled(&fleet, &first)?;
+    }
+
+    /// Apps and clusters change between two compiles.
+    #[test]
+    fn of_a_fleet_that_changed(
+        before in small_fleet(),
+        other in small_fleet(),
+        take in proptest::collection::vec(any::<bool>(), 5),
+    ) {
+        let after = before.mixed(&other, &take);
+        let ran = compiled(&before.build())?;
+        let fleet = after.build().placed(&ran);
+        let target = compiled(&fleet)?;
+        assert_settled(&fleet, &target)?;
+    }
+
+    /// Only numbers change: replicas, weights, nodes.
+    #[test]
+    fn of_a_fleet_that_grew_or_shrank(before in small_fleet(), numbers in proptest::collection::vec(0_u32..14, 24)) {
+        let mut after = before.clone();
+        let mut numbers = numbers.into_iter().cycle();
+        let mut next = || numbers.next().unwrap_or_default();
+        for app in &mut after.apps {
+            for (replicas, _) in &mut app.workloads {
+                *replicas = next();
+            }
+            for weight in app.weights.iter_mut().flatten() {
+                if next() % 3 == 0 {
+                    *weight = next() % 5;
+                }
+            }
+        }
+        for (nodes, _) in after.clusters.iter_mut().flat_map(|cluster| cluster.pools.iter_mut().flatten()) {
+            if next() % 3 == 0 {
+                *nodes = next() % 4;
+            }
+        }
+        let ran = compiled(&before.build())?;
+        let fleet = after.build().placed(&ran);
+        let target = compiled(&fleet)?;
+        assert_settled(&fleet, &target)?;
+    }
+}

@@ -1,0 +1,35 @@
+//! What holds for every fleet: proven on random ones, against the slow answers of the oracle where there is one.
+//!
+//! How many: a handful in a debug run; `PROPTEST_CASES` states another number (10,000 with `--release` in `.ci/run`).
+//! The next property is a file here.
+
+#![cfg(test)]
+
+mod determinism;
+mod division;
+mod feasible;
+mod fixed_point;
+mod session;
+mod small_fleet;
+mod spread;
+
+use fleetwright_compiler::schedule::Scenario;
+use fleetwright_compiler::source::{MemoryFiles, Overlay};
+use fleetwright_compiler::{CompileError, Compiled, Session, compile};
+use fleetwright_tests::fleet::FleetBuilder;
+use proptest::test_runner::Config;
+
+/// So many cases, unless `PROPTEST_CASES` says otherwise.
+fn cases(usual: u32) -> Config {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    Config { cases: asked.unwrap_or(usual), failure_persistence: None, ..Config::default() }
+}
+
+/// Compiles intents and record of one tree in a fresh session.
+fn compile_fresh(files: &MemoryFiles) -> Result<Compiled, CompileError> {
+    compile(&Session::new(), &Overlay::same(files), &Scenario::default())
+}
+
+fn tree(fleet: &FleetBuilder) -> MemoryFiles {
+    fleet.files().expect("the builder writes paths inside a repository")
+}
