@@ -8,13 +8,15 @@
 mod apply;
 mod issues;
 mod pods;
+mod quota;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
 use crate::base::{AppId, ClusterId};
-use crate::diag::Diagnostics;
+use crate::diag::{Code, Diagnostics, Place};
 use crate::kinds::pod::PodFacts;
 use crate::model::{ClusterSet, Fleet};
 use crate::overrides::Variables;
@@ -85,11 +87,14 @@ impl Variants {
     /// Reports what showed only when objects were built: mistakes that depend on the value of a variable.
     pub fn report_late(&self, fleet: &Fleet, diagnostics: &mut Diagnostics) {
         let mut gathered = Gathered::default();
+        // of variants that are alike the first was built before, and what it says it says for all
+        let said: BTreeSet<(Code, Place)> = diagnostics.iter().map(|d| (d.code, d.place.clone())).collect();
         for (id, app) in fleet.app_ids().zip(&self.apps) {
             for (index, variant) in app.variants.iter().enumerate() {
                 let Some(late) = variant.built.get().map(|b| &b.late).filter(|late| !late.is_empty()) else { continue };
                 let clusters: ClusterSet = fleet.cluster_ids().filter(|c| app.index_of(*c) == index).collect();
-                let issues = late.iter().map(|issue| (issue.clone(), clusters.clone())).collect();
+                let new = late.iter().filter(|issue| !said.contains(&(issue.code, issue.place.clone())));
+                let issues = new.map(|issue| (issue.clone(), clusters.clone())).collect();
                 gathered.add(fleet, id, Found { issues, images: Vec::new() });
             }
         }
@@ -129,5 +134,6 @@ pub fn variants(fleet: &Fleet, diagnostics: &mut Diagnostics) -> Variants {
         gathered.add(fleet, id, found);
     }
     gathered.report(fleet, diagnostics);
+    quota::check(fleet, &variants, diagnostics);
     variants
 }
