@@ -142,6 +142,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     variants.report_late(&fleet, &mut diagnostics);
     locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
     diagnostics.extend(report::deficits(&fleet, &target));
+    diagnostics.extend(report::capacity(&fleet, &record, &target));
     diagnostics.sort();
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));

@@ -7,18 +7,7 @@ use fleetwright_compiler::diag::codes;
 use crate::fixture::{Fixture, differences, folder};
 
 /// Codes that no repository alone can show.
-const WITHOUT_FIXTURE: &[(&str, &str)] = &[
-    ("FW1115", "pending: the scheduler reports it"),
-    ("FW1116", "pending: the scheduler reports it"),
-    ("FW1132", "pending: the scheduler reports it"),
-    ("FW1133", "pending: the scheduler reports it"),
-    ("FW1134", "pending: the scheduler reports it"),
-    ("FW1140", "pending: the scheduler reports it"),
-    ("FW1142", "pending: the scheduler reports it"),
-    ("FW1143", "pending: the scheduler reports it"),
-    ("FW2001", "pending: the scheduler reports it"),
-    ("FW9001", "our bug: the checker found the schedule wrong"),
-];
+const WITHOUT_FIXTURE: &[(&str, &str)] = &[("FW9001", "our bug: the checker found the schedule wrong")];
 
 fn fixtures() -> BTreeMap<String, String> {
     let files = std::fs::read_dir(folder().join("diagnostics")).unwrap().map(|e| e.unwrap().path());

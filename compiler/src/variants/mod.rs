@@ -8,6 +8,7 @@
 mod apply;
 mod issues;
 mod pods;
+mod unstated;
 
 use std::sync::{Arc, OnceLock};
 
@@ -129,5 +130,6 @@ pub fn variants(fleet: &Fleet, diagnostics: &mut Diagnostics) -> Variants {
         gathered.add(fleet, id, found);
     }
     gathered.report(fleet, diagnostics);
+    unstated::report(fleet, &variants, diagnostics);
     variants
 }
