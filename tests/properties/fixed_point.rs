@@ -4,7 +4,7 @@ use fleetwright_compiler::{CompileError, Compiled};
 use fleetwright_tests::fleet::FleetBuilder;
 use proptest::prelude::*;
 
-use crate::small_fleet::{SmallFleet, small_fleet};
+use crate::small_fleet::small_fleet;
 use crate::{cases, compile_fresh, tree};
 
 /// Where everything runs, as the lock would say it.
@@ -42,12 +42,14 @@ proptest! {
         assert_settled(&fleet, &first)?;
     }
 
-    /// Apps and clusters change between two compiles, the names of clusters stay.
+    /// Apps and clusters change between two compiles.
     #[test]
-    fn of_a_fleet_that_changed(before in small_fleet(), after in small_fleet()) {
-        let mut after: SmallFleet = after;
-        let common = before.clusters.len().min(after.clusters.len());
-        after.clusters.extend(before.clusters.iter().skip(common).cloned());
+    fn of_a_fleet_that_changed(
+        before in small_fleet(),
+        other in small_fleet(),
+        take in proptest::collection::vec(any::<bool>(), 5),
+    ) {
+        let after = before.mixed(&other, &take);
         let ran = compiled(&before.build())?;
         let fleet = after.build().placed(&ran);
         let target = compiled(&fleet)?;

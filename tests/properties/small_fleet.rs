@@ -46,14 +46,16 @@ pub struct SmallApp {
 
 /// Small fleets that compile.
 pub fn small_fleet() -> impl Strategy<Value = SmallFleet> {
-    (vec(cluster(), 1..6), vec(app(), 1..5), weighted(0.3, 1_u32..30))
+    (vec(cluster(), 1..7), vec(app(), 1..6), weighted(0.3, 1_u32..30))
         .prop_map(|(clusters, apps, quota_cpu)| SmallFleet { clusters, apps, quota_cpu })
 }
 
 fn cluster() -> impl Strategy<Value = SmallCluster> {
-    let pools = weighted(0.8, vec((0_u32..4, 1_u32..9), 1..3));
-    let taint = weighted(0.15, prop_oneof![Just("NoSchedule"), Just("NoExecute"), Just("PreferNoSchedule")]);
-    let lifecycle = prop_oneof![8 => Just("Active"), 1 => Just("Cordoned"), 1 => Just("Draining")];
+    let nodes = prop_oneof![1 => Just(0_u32), 8 => 1_u32..8];
+    let pools = weighted(0.8, vec((nodes, 1_u32..12), 1..3));
+    let taint =
+        weighted(0.2, prop_oneof![2 => Just("NoSchedule"), 3 => Just("NoExecute"), 1 => Just("PreferNoSchedule")]);
+    let lifecycle = prop_oneof![20 => Just("Active"), 1 => Just("Cordoned"), 1 => Just("Draining")];
     (0_u8..3, any::<bool>(), pools, taint, lifecycle).prop_map(|(region, env, pools, taint, lifecycle)| SmallCluster {
         region,
         env,
@@ -66,17 +68,30 @@ fn cluster() -> impl Strategy<Value = SmallCluster> {
 fn app() -> impl Strategy<Value = SmallApp> {
     let strategy = prop_oneof![Just("Duplicated"), Just("StaticWeight"), Just("DynamicWeight"), Just("Aggregated")];
     let capacity = weighted(0.3, prop_oneof![Just("Cap"), Just("Ignore"), Just("Require")]);
-    let cpu_milli = prop_oneof![Just(100_u32), Just(500), Just(1000), Just(3000)];
+    let cpu_milli = prop_oneof![2 => Just(100_u32), 3 => Just(700), 3 => Just(1000), 1 => Just(3000)];
+    let replicas = prop_oneof![1 => Just(0_u32), 9 => 1_u32..16];
+    let workloads = prop_oneof![
+        1 => Just(Vec::new()),
+        8 => vec((replicas.clone(), cpu_milli.clone()), 1),
+        3 => vec((replicas, cpu_milli), 2),
+    ];
     let spread = prop_oneof![
-        3 => Just(Vec::new()),
+        4 => Just(Vec::new()),
         1 => one_spread("cluster").prop_map(|one| vec![one]),
         1 => one_spread("region").prop_map(|one| vec![one]),
         1 => (one_spread("cluster"), one_spread("region")).prop_map(|(a, b)| vec![a, b]),
     ];
-    let per_cluster = weighted(0.3, (0_u32..3, 0_u32..5));
+    let per_cluster = weighted(0.2, (0_u32..3, 0_u32..8));
+    let weight = prop_oneof![1 => Just(0_u32), 6 => 1_u32..6];
     (
-        (0_u8..2, strategy, capacity, vec((0_u32..12, cpu_milli), 0..3)),
-        (weighted(0.6, vec(0_u32..5, 5)), spread, any::<bool>(), per_cluster, any::<bool>()),
+        (0_u8..2, strategy, capacity, workloads),
+        (
+            weighted(0.6, vec(weight, 6)),
+            spread,
+            proptest::bool::weighted(0.3),
+            per_cluster,
+            proptest::bool::weighted(0.4),
+        ),
     )
         .prop_map(
             |((team, strategy, capacity, workloads), (weights, spread, only_prod, per_cluster, tolerates))| SmallApp {
@@ -94,10 +109,29 @@ fn app() -> impl Strategy<Value = SmallApp> {
 }
 
 fn one_spread(key: &'static str) -> impl Strategy<Value = (&'static str, u32, Option<u32>)> {
-    (Just(key), 1_u32..4, of(0_u32..3))
+    (Just(key), prop_oneof![3 => Just(1_u32), 3 => Just(2), 1 => Just(3)], of(0_u32..3))
 }
 
 impl SmallFleet {
+    /// This fleet with some of its clusters and apps as they are in another: where `take` is true. No cluster goes.
+    pub fn mixed(&self, other: &Self, take: &[bool]) -> Self {
+        let mut take = take.iter().copied().cycle();
+        let mut mixed = self.clone();
+        for (own, other) in mixed.clusters.iter_mut().zip(&other.clusters) {
+            if take.next() == Some(true) {
+                own.clone_from(other);
+            }
+        }
+        for (own, other) in mixed.apps.iter_mut().zip(&other.apps) {
+            if take.next() == Some(true) {
+                own.clone_from(other);
+            }
+        }
+        mixed.clusters.extend(other.clusters.iter().skip(self.clusters.len()).cloned());
+        mixed.apps.extend(other.apps.iter().skip(self.apps.len()).cloned());
+        mixed
+    }
+
     /// The files. `None` where the fleet would be refused for a reason that has nothing to do with placement.
     pub fn build(&self) -> FleetBuilder {
         let mut fleet = FleetBuilder::new().open_team("t1");
@@ -176,5 +210,60 @@ impl SmallApp {
         let team = format!("t{}", self.team);
         let namespace = format!("{team}-a{number}");
         fleet.app(&team, &format!("a{number}"), json!({ "namespace": namespace, "placement": placement }), &manifests)
+    }
+}
+
+/// What a property over these fleets proves depends on what is in them.
+#[test]
+fn small_fleets_hold_everything_that_matters() {
+    use std::collections::BTreeMap;
+
+    use fleetwright_compiler::plan::Cause;
+    use fleetwright_compiler::schedule::Deficit;
+    use proptest::strategy::ValueTree as _;
+    use proptest::test_runner::TestRunner;
+
+    use crate::{compile_fresh, tree};
+
+    let mut runner = TestRunner::deterministic();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut note = |what: &str| *seen.entry(what.to_owned()).or_default() += 1;
+    let mut drawn = || small_fleet().new_tree(&mut runner).expect("a fleet can be drawn").current();
+    for _ in 0..200 {
+        let (before, other) = (drawn(), drawn());
+        let after = before.mixed(&other, &[true, false, false]);
+        let Ok(first) = compile_fresh(&tree(&before.build())) else { continue };
+        note("compiles");
+        if first.target.apps.iter().filter(|app| app.seats.len() > 1).count() > 1 {
+            note("several apps on several seats");
+        }
+        for deficit in first.target.apps.iter().flat_map(|app| &app.deficits) {
+            match deficit {
+                Deficit::Unplaced { .. } => note("unplaced"),
+                Deficit::Spread { .. } => note("spread"),
+                Deficit::Quota { .. } => note("quota"),
+                _ => note("other deficit"),
+            }
+        }
+        let Ok(second) = compile_fresh(&tree(&after.build().placed(&first))) else { continue };
+        note("changed and compiles");
+        for change in second.plan.apps.iter().flat_map(|app| &app.moves) {
+            match change.cause {
+                Cause::Taint => note("taint"),
+                Cause::Lifecycle => note("lifecycle"),
+                Cause::Displaced => note("displaced"),
+                Cause::Weights => note("weights"),
+                Cause::Total => note("total"),
+                Cause::Intent => note("intent"),
+                _ => note("other cause"),
+            }
+        }
+    }
+    assert!(seen.get("compiles").copied() > Some(190), "{seen:?}");
+    assert!(seen.get("changed and compiles").copied() > Some(150), "{seen:?}");
+    let rare = ["several apps on several seats", "unplaced", "spread", "quota"];
+    let causes = ["taint", "lifecycle", "displaced", "weights", "total", "intent"];
+    for what in rare.into_iter().chain(causes) {
+        assert!(seen.get(what).copied() > Some(2), "{what}: {seen:?}");
     }
 }
