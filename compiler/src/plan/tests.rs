@@ -6,7 +6,7 @@ use crate::model::{NamespaceRule, WorkloadKind};
 use crate::schedule::Target;
 use crate::schedule::fixture::{FleetFixture, taint};
 
-use super::{Cause, Fill, Plan, plan};
+use super::{Fill, Plan, plan};
 
 fn planned(fleet: &FleetFixture) -> (Target, Plan) {
     let target = fleet.schedule();
