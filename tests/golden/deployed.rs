@@ -148,20 +148,12 @@ fn deploy(object: &mut Value, custom: &BTreeSet<String>) {
     }
     labels["fleetwright.io/team"] = "t".into();
     labels["fleetwright.io/app"] = "app".into();
-    match kind.as_str() {
-        "Deployment" | "ReplicaSet" | "ReplicationController" | "StatefulSet" => {
-            let replicas = &mut object["spec"]["replicas"];
-            if replicas.is_null() {
-                *replicas = 1.into();
-            }
+    // the counts of a Job that is not divided are left alone
+    if matches!(kind.as_str(), "Deployment" | "ReplicaSet" | "ReplicationController" | "StatefulSet") {
+        let replicas = &mut object["spec"]["replicas"];
+        if replicas.is_null() {
+            *replicas = 1.into();
         }
-        // no more pods at once than are to complete
-        "Job" => {
-            let parallelism = object["spec"]["parallelism"].as_u64().unwrap_or(1);
-            let completions = object["spec"]["completions"].as_u64().unwrap_or(u64::MAX);
-            object["spec"]["parallelism"] = parallelism.min(completions).into();
-        }
-        _ => {}
     }
 }
 

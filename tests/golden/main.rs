@@ -2,8 +2,13 @@
 //! diagnostic at its exact place, and what it makes of hostile input. A new diagnostic gets a file in
 //! `fixtures/diagnostics/`; its form is in [`fixture`].
 
+// Functions that tests share are tests too.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
 mod deployed;
 mod diagnostics;
+mod emission;
+mod examples;
 mod fixture;
 mod manifests;
 mod real;

@@ -10,8 +10,6 @@
 mod absent;
 mod clusters;
 mod fields;
-#[cfg(test)]
-pub(crate) mod fixture;
 mod fleet;
 mod impact;
 mod join;
@@ -20,10 +18,9 @@ mod objects;
 mod placements;
 mod secret;
 mod shortfall;
-#[cfg(test)]
-mod tests;
 mod verdict;
 mod why;
+mod why_words;
 
 pub use clusters::{ClusterDiff, ClusterEdit};
 pub use fields::{Edit, FieldChange};
@@ -35,3 +32,6 @@ pub use placements::{AppChange, AppDiff, CountChange, WorkloadDiff};
 pub use shortfall::{AppShortfall, Shortfall};
 pub use verdict::{plain_amount, verdict_text};
 pub use why::Why;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use serde::Serialize;
 
-use super::clusters::ClusterDiff;
+use super::clusters::{ClusterDiff, by_name};
 use super::why::{Why, Whys};
 use crate::Compiled;
 use crate::base::{AppId, SmolStr};
-use crate::model::{App, Workload};
+use crate::kinds::replicas::{Counts, WorkloadKind};
+use crate::model::Workload;
 use crate::plan::{Fill, PlannedObject};
 
 /// The placements of an app that differ.
@@ -88,38 +90,69 @@ pub(crate) struct Count {
 }
 
 /// Where an app's workloads are: by workload key, then cluster.
-type Counts<'c> = BTreeMap<&'c SmolStr, BTreeMap<&'c SmolStr, Count>>;
+type Where<'c> = BTreeMap<&'c SmolStr, BTreeMap<&'c SmolStr, Count>>;
 
 /// All apps whose placements differ, by (team, app).
 pub(super) fn app_diffs(base: &Compiled, head: &Compiled, clusters: &[ClusterDiff]) -> Vec<AppDiff> {
-    let mut diffs = Vec::new();
-    for ((team, app), (before, after)) in pairs(base, head) {
-        let whys = Whys::new(base, head, before, after, clusters);
-        let was = before.map(|id| placed(base, id)).unwrap_or_default();
-        let is = after.map(|id| placed(head, id)).unwrap_or_default();
-        let workloads = workload_diffs(&was.counts, &is.counts, &whys);
-        let change = match (before, after) {
+    let edits = by_name(clusters);
+    let names =
+        |compiled: &Compiled| -> Vec<SmolStr> { compiled.fleet.clusters.iter().map(|c| c.name.clone()).collect() };
+    let same_clusters = names(base) == names(head);
+    let pairs: Vec<((&str, &str), Pair)> = pairs(base, head).into_iter().collect();
+    let diffs = pairs.into_par_iter().filter_map(|((team, app), (before, after))| {
+        if let (true, Some(before), Some(after)) = (same_clusters, before, after)
+            && is_unmoved(base, head, before, after)
+        {
+            return None;
+        }
+        app_diff(format!("{team}/{app}"), &Whys::new(base, head, before, after, &edits))
+    });
+    diffs.collect()
+}
+
+/// Whether an app is surely where it was, told by its plan without looking at names. Only where both fleets have the
+/// same clusters, so that their ids mean the same.
+fn is_unmoved(base: &Compiled, head: &Compiled, before: AppId, after: AppId) -> bool {
+    fn planned(compiled: &Compiled, id: AppId) -> &[PlannedObject] {
+        compiled.plan.apps.get(id.index()).map_or(&[], |plan| plan.objects.as_slice())
+    }
+    let facts = |compiled: &Compiled, id: AppId| -> Vec<(SmolStr, usize, Option<Counts>)> {
+        let app = compiled.fleet.app(id);
+        let counts = |w: &Workload| app.objects.get(w.object).map(|object| object.facts.counts);
+        app.workloads.iter().map(|w| (w.key.clone(), w.object, counts(w))).collect()
+    };
+    let states_counts = |compiled: &Compiled, id: AppId| {
+        let variants = compiled.variants.apps.get(id.index());
+        variants.into_iter().flat_map(|app| &app.variants).flat_map(|v| &v.workloads).any(|w| w.replicas.is_some())
+    };
+    let has_job = base.fleet.app(before).workloads.iter().any(|w| w.kind == WorkloadKind::Job);
+    !has_job
+        && !states_counts(base, before)
+        && !states_counts(head, after)
+        && facts(base, before) == facts(head, after)
+        && planned(base, before) == planned(head, after)
+}
+
+fn app_diff(name: String, whys: &Whys<'_>) -> Option<AppDiff> {
+    let was = whys.before.map(|id| placed(whys.base, id)).unwrap_or_default();
+    let is = whys.after.map(|id| placed(whys.head, id)).unwrap_or_default();
+    let only = |a: &BTreeSet<&SmolStr>, b: &BTreeSet<&SmolStr>| a.difference(b).map(|c| (*c).clone()).collect();
+    let diff = AppDiff {
+        app: name,
+        change: match (whys.before, whys.after) {
             (None, _) => AppChange::Added,
             (_, None) => AppChange::Removed,
             (Some(_), Some(_)) => AppChange::Changed,
-        };
-        let only = |a: &BTreeSet<&SmolStr>, b: &BTreeSet<&SmolStr>| a.difference(b).map(|c| (*c).clone()).collect();
-        let diff = AppDiff {
-            app: format!("{team}/{app}"),
-            change,
-            clusters_added: only(&is.clusters, &was.clusters),
-            clusters_removed: only(&was.clusters, &is.clusters),
-            workloads,
-        };
-        let says_something = change != AppChange::Changed
-            || !diff.workloads.is_empty()
-            || !diff.clusters_added.is_empty()
-            || !diff.clusters_removed.is_empty();
-        if says_something {
-            diffs.push(diff);
-        }
-    }
-    diffs
+        },
+        clusters_added: only(&is.clusters, &was.clusters),
+        clusters_removed: only(&was.clusters, &is.clusters),
+        workloads: workload_diffs(&was.counts, &is.counts, whys),
+    };
+    let says_something = diff.change != AppChange::Changed
+        || !diff.workloads.is_empty()
+        || !diff.clusters_added.is_empty()
+        || !diff.clusters_removed.is_empty();
+    says_something.then_some(diff)
 }
 
 type Pair = (Option<AppId>, Option<AppId>);
@@ -147,46 +180,52 @@ pub(crate) struct Placed<'c> {
     /// Clusters that get any of its objects.
     pub(crate) clusters: BTreeSet<&'c SmolStr>,
     /// Its workloads; one that is nowhere is there with no cluster.
-    pub(crate) counts: Counts<'c>,
+    pub(crate) counts: Where<'c>,
 }
 
 /// Where an app is, with the numbers that its manifests state.
 pub(crate) fn placed(compiled: &Compiled, id: AppId) -> Placed<'_> {
     let app = compiled.fleet.app(id);
     let mut placed = Placed::default();
-    let workloads: BTreeMap<usize, &Workload> = app.workloads.iter().map(|w| (w.object, w)).collect();
+    let workloads: BTreeMap<usize, (usize, &Workload)> =
+        app.workloads.iter().enumerate().map(|(index, w)| (w.object, (index, w))).collect();
     // a workload that is nowhere is there all the same, with nothing
     placed.counts.extend(app.workloads.iter().map(|w| (&w.key, BTreeMap::new())));
     for planned in compiled.plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.objects) {
         let cluster = &compiled.fleet.cluster(planned.cluster).name;
         placed.clusters.insert(cluster);
         if let Some(workload) = workloads.get(&(planned.object as usize)) {
-            let count = count(compiled, id, app, workload, planned);
-            placed.counts.entry(&workload.key).or_default().insert(cluster, count);
+            let count = count(compiled, id, *workload, planned);
+            placed.counts.entry(&workload.1.key).or_default().insert(cluster, count);
         }
     }
     placed
 }
 
 /// What the manifest of a workload states in a cluster.
-fn count(compiled: &Compiled, id: AppId, app: &App, workload: &Workload, planned: &PlannedObject) -> Count {
+fn count(compiled: &Compiled, id: AppId, (index, workload): (usize, &Workload), planned: &PlannedObject) -> Count {
     if workload.kind.replicas_field().is_none() {
         return Count { replicas: 1, completions: None };
     }
     match planned.fill {
         Fill::Share { replicas, completions } => Count { replicas, completions },
         Fill::AsIs => {
-            let templates = compiled.variants.objects(&compiled.fleet, id, planned.cluster);
-            let template = templates.get(planned.object as usize);
-            let counts = template.and_then(|template| workload.kind.counts(&template.value()).ok());
-            let counts = counts.or_else(|| app.objects.get(workload.object).map(|object| object.facts.counts));
-            let counts = counts.unwrap_or_default();
-            Count { replicas: counts.replicas.unwrap_or(1), completions: counts.completions }
+            let variant = compiled.variants.apps.get(id.index()).map(|variants| variants.of(planned.cluster));
+            let written = variant.and_then(|v| v.workloads.get(index)).and_then(|w| w.replicas);
+            let object = compiled.fleet.app(id).objects.get(workload.object);
+            let mut counts = object.map(|object| object.facts.counts).unwrap_or_default();
+            if workload.kind == WorkloadKind::Job {
+                // an override of completions is in the text alone
+                let objects = compiled.variants.objects(&compiled.fleet, id, planned.cluster);
+                let template = objects.get(workload.object);
+                counts = template.and_then(|t| workload.kind.counts(&t.value()).ok()).unwrap_or(counts);
+            }
+            Count { replicas: written.or(counts.replicas).unwrap_or(1), completions: counts.completions }
         }
     }
 }
 
-fn workload_diffs(was: &Counts<'_>, is: &Counts<'_>, whys: &Whys<'_>) -> Vec<WorkloadDiff> {
+fn workload_diffs(was: &Where<'_>, is: &Where<'_>, whys: &Whys<'_>) -> Vec<WorkloadDiff> {
     let keys: BTreeSet<&SmolStr> = was.keys().chain(is.keys()).copied().collect();
     let none = BTreeMap::new();
     let mut diffs = Vec::new();

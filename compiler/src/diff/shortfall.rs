@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::base::quantity::amount_text;
+use super::verdict::plain_amount;
 use crate::base::{AppId, SmolStr};
 use crate::model::Fleet;
 use crate::schedule::{Deficit, Target};
@@ -20,7 +20,7 @@ pub struct AppShortfall {
     pub shortfall: Shortfall,
 }
 
-/// What could not be done for an app. Amounts as Kubernetes writes quantities.
+/// What could not be done for an app. Amounts are quantities: CPU in cores, all else as Kubernetes writes them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(tag = "shortfall", rename_all_fields = "camelCase")]
 pub enum Shortfall {
@@ -80,9 +80,9 @@ impl Shortfall {
             }
             Deficit::Quota { resource, used, more, hard } => Self::Quota {
                 resource: resource.clone(),
-                used: amount_text(resource, *used),
-                more: amount_text(resource, *more),
-                hard: amount_text(resource, *hard),
+                used: plain_amount(resource, *used),
+                more: plain_amount(resource, *more),
+                hard: plain_amount(resource, *hard),
             },
             Deficit::NoWeightMatches { workload } => Self::NoWeightMatches { workload: key(*workload) },
         }

@@ -4,11 +4,10 @@
 //! then all are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde::Serialize;
 
-use super::clusters::{ClusterDiff, ClusterEdit, by_name};
+use super::clusters::ClusterEdit;
 use super::placements::CountChange;
 use super::shortfall::Shortfall;
 use super::verdict::verdict_text;
@@ -111,11 +110,13 @@ pub enum Why {
 
 /// What can explain the moves of one app.
 pub(super) struct Whys<'c> {
-    base: &'c Compiled,
-    head: &'c Compiled,
-    before: Option<AppId>,
-    after: Option<AppId>,
-    clusters: BTreeMap<&'c SmolStr, &'c [ClusterEdit]>,
+    pub(super) base: &'c Compiled,
+    pub(super) head: &'c Compiled,
+    /// The app in base.
+    pub(super) before: Option<AppId>,
+    /// The app in head.
+    pub(super) after: Option<AppId>,
+    clusters: &'c BTreeMap<&'c SmolStr, &'c [ClusterEdit]>,
 }
 
 impl<'c> Whys<'c> {
@@ -124,9 +125,9 @@ impl<'c> Whys<'c> {
         head: &'c Compiled,
         before: Option<AppId>,
         after: Option<AppId>,
-        clusters: &'c [ClusterDiff],
+        clusters: &'c BTreeMap<&'c SmolStr, &'c [ClusterEdit]>,
     ) -> Self {
-        Self { base, head, before, after, clusters: by_name(clusters) }
+        Self { base, head, before, after, clusters }
     }
 
     /// Whether the kind of a workload states a count.
@@ -267,12 +268,9 @@ impl<'c> Whys<'c> {
     /// What is left when nothing of the app and of its clusters differs.
     fn other_causes(&self) -> Vec<Why> {
         let mut whys = Vec::new();
-        let placed = |compiled: &'c Compiled, app: Option<AppId>| {
-            let app = compiled.fleet.app(app?);
-            let team = compiled.fleet.team(app.team).name.clone();
-            compiled.record.apps.get(&(team, app.name.clone())).map(|placed| (&placed.clusters, &placed.workloads))
-        };
-        if placed(self.base, self.before) != placed(self.head, self.after) {
+        let (was, is) = (recorded(self.base, self.before), recorded(self.head, self.after));
+        // a diff may give head what base decides as its record: then nothing else is on record
+        if was != is && decided(self.base, self.before) != is {
             whys.push(Why::Record);
         }
         if let Some(id) = self.after {
@@ -284,6 +282,36 @@ impl<'c> Whys<'c> {
         }
         whys
     }
+}
+
+/// Replicas by workload and cluster.
+type Seats<'c> = BTreeMap<(&'c SmolStr, &'c SmolStr), u32>;
+
+/// What the record holds of an app.
+fn recorded(compiled: &Compiled, app: Option<AppId>) -> Seats<'_> {
+    let mut seats = Seats::new();
+    let Some(app) = app.map(|id| compiled.fleet.app(id)) else { return seats };
+    let name = (compiled.fleet.team(app.team).name.clone(), app.name.clone());
+    for (key, workload) in compiled.record.apps.get(&name).into_iter().flat_map(|placed| &placed.workloads) {
+        for seat in &workload.seats {
+            let replicas = seats.entry((key, &seat.cluster)).or_default();
+            *replicas = replicas.saturating_add(seat.replicas);
+        }
+    }
+    seats
+}
+
+/// What a compile decides for an app.
+fn decided(compiled: &Compiled, app: Option<AppId>) -> Seats<'_> {
+    let mut seats = Seats::new();
+    let Some(id) = app else { return seats };
+    let target = compiled.target.apps.get(id.index());
+    for seat in target.into_iter().flat_map(|target| &target.seats) {
+        let Some(workload) = compiled.fleet.app(id).workloads.get(usize::from(seat.workload)) else { continue };
+        let replicas = seats.entry((&workload.key, &compiled.fleet.cluster(seat.cluster).name)).or_default();
+        *replicas = replicas.saturating_add(seat.replicas);
+    }
+    seats
 }
 
 /// Adds a cause once.
@@ -337,62 +365,5 @@ impl<'c> Pod<'c> {
             node_selector: pod.map(|pod| &pod.node_selector),
             affinity: pod.and_then(|pod| pod.required_affinity.as_ref()),
         })
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = |n: &Option<u32>| n.map_or_else(|| "none".to_owned(), |n| n.to_string());
-        match self {
-            Self::AppAdded => f.write_str("new app"),
-            Self::AppRemoved => f.write_str("app removed"),
-            Self::WorkloadAdded => f.write_str("new workload"),
-            Self::WorkloadRemoved => f.write_str("workload removed"),
-            Self::Total { before, after } => write!(f, "total {before} -> {after}"),
-            Self::Completions { before, after } => write!(f, "completions {} -> {}", number(before), number(after)),
-            Self::Strategy { before, after } => {
-                write!(f, "strategy {} -> {}", strategy_name(*before), strategy_name(*after))
-            }
-            Self::Weights => f.write_str("weights changed"),
-            Self::PerCluster => f.write_str("bounds for each cluster changed"),
-            Self::Capacity { before, after } => {
-                write!(f, "capacity {} -> {}", capacity_name(*before), capacity_name(*after))
-            }
-            Self::Clusters { added, removed } => {
-                f.write_str("allowed clusters changed:")?;
-                added.iter().try_for_each(|name| write!(f, " +{name}"))?;
-                removed.iter().try_for_each(|name| write!(f, " -{name}"))
-            }
-            Self::Spread => f.write_str("spread changed"),
-            Self::Tolerations => f.write_str("tolerations changed"),
-            Self::Requests => f.write_str("requests changed"),
-            Self::NodeSelection => f.write_str("node selector or affinity changed"),
-            Self::Priority => f.write_str("priority changed"),
-            Self::Override => f.write_str("an override of replicas changed"),
-            Self::Record => f.write_str("the record of what runs changed"),
-            Self::Cluster { edit } => edit.fmt(f),
-            Self::Verdict { verdict } => f.write_str(verdict),
-            Self::Shortfall { shortfall } => shortfall.fmt(f),
-            Self::Move { reason } => f.write_str(reason),
-            Self::Others => f.write_str("room, quota or clusters that other apps took or gave back"),
-        }
-    }
-}
-
-fn strategy_name(strategy: Option<Strategy>) -> &'static str {
-    match strategy {
-        None => "not stated",
-        Some(Strategy::Duplicated) => "Duplicated",
-        Some(Strategy::StaticWeight) => "StaticWeight",
-        Some(Strategy::DynamicWeight) => "DynamicWeight",
-        Some(Strategy::Aggregated) => "Aggregated",
-    }
-}
-
-fn capacity_name(capacity: Capacity) -> &'static str {
-    match capacity {
-        Capacity::Cap => "Cap",
-        Capacity::Ignore => "Ignore",
-        Capacity::Require => "Require",
     }
 }

@@ -1,4 +1,6 @@
-//! Diagnostics with their lines: spans and paths become line and column by reading each file once more.
+//! Diagnostics with their lines: spans become line and column by reading each file once more.
+//!
+//! Places inside manifests are bytes of their files by the time a compile returns; one that is not is told by its file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,9 +8,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, Diagnostics, Origin, Place, Severity};
+use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::source::SourceFile;
-use crate::yaml::{Document, Limits, LineIndex, Yaml, compose};
+use crate::yaml::LineIndex;
 
 /// How the bytes of a file are had again; `None` where they are not.
 pub type ReadFile<'r> = dyn Fn(&SourceFile) -> Option<Arc<[u8]>> + 'r;
@@ -79,8 +81,8 @@ impl Position {
     }
 }
 
-/// Gives every diagnostic its lines, in the order of the diagnostics. Each file is read once, and parsed only where a
-/// place is a path into a manifest. A file that cannot be had again leaves its diagnostics without a position.
+/// Gives every diagnostic its lines, in the order of the diagnostics. Each file is read once. A file that
+/// cannot be had again leaves its diagnostics without a position.
 #[must_use]
 pub fn located(diagnostics: &Diagnostics, files: &[SourceFile], read: &ReadFile<'_>) -> Vec<Located> {
     let places = diagnostics.iter().flat_map(|d| std::iter::once(&d.place).chain(d.related.iter().map(|(p, _)| p)));
@@ -133,8 +135,8 @@ pub(super) fn positions<'p>(
 ) -> BTreeMap<&'p Place, Position> {
     let mut by_file: BTreeMap<FileId, Vec<&Place>> = BTreeMap::new();
     for place in places {
-        if let (Place::Span(..) | Place::Object(_), Some(file)) = (place, file_of(place)) {
-            by_file.entry(file).or_default().push(place);
+        if let Place::Span(file, _) = place {
+            by_file.entry(*file).or_default().push(place);
         }
     }
     let mut found = BTreeMap::new();
@@ -142,17 +144,9 @@ pub(super) fn positions<'p>(
         let Some(bytes) = files.get(file.index()).and_then(read) else { continue };
         let text = readable(&bytes);
         let lines = LineIndex::new(text);
-        let mut documents: Option<Vec<Document<'_>>> = None;
         for place in places {
-            let span = match place {
-                Place::Call | Place::Path(_) | Place::File(_) => continue,
-                Place::Span(_, span) => *span,
-                Place::Object(origin) => {
-                    let documents = documents.get_or_insert_with(|| compose(text, &Limits::default()).0);
-                    object_span(origin, documents)
-                }
-            };
-            found.insert(place, position(&lines, span));
+            let Place::Span(_, span) = place else { continue };
+            found.insert(place, position(&lines, *span));
         }
     }
     found
@@ -171,17 +165,4 @@ fn readable(bytes: &[u8]) -> &str {
 fn position(lines: &LineIndex<'_>, span: Span) -> Position {
     let ((line, column), (end_line, end_column)) = (lines.position(span.start), lines.position(span.end));
     Position { line, column, end_line, end_column, start: span.start, end: span.end }
-}
-
-/// The value at a path of a document; where that is a map or a list, its key, which is one line.
-fn object_span(origin: &Origin, documents: &[Document<'_>]) -> Span {
-    let document = documents.iter().find(|document| document.index == u32::from(origin.doc));
-    match document.and_then(|document| document.root.as_ref()) {
-        Some(root) => {
-            let node = root.at(&origin.path);
-            let is_scalar = node.is_some_and(|node| !matches!(node.value, Yaml::Map(_) | Yaml::Seq(_)));
-            if is_scalar { root.span_of(&origin.path) } else { root.key_span_of(&origin.path) }
-        }
-        None => document.map_or_else(Span::default, |document| Span::new(document.span.start, document.span.start)),
-    }
 }

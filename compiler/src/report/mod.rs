@@ -13,8 +13,6 @@ mod names;
 mod plan;
 mod plan_text;
 mod table;
-#[cfg(test)]
-mod tests;
 mod values;
 mod verdicts;
 mod why;
@@ -28,3 +26,6 @@ pub use located::{Located, Position, ReadFile, Related, located};
 pub use plan::{AppReport, ClusterReport, MoveReport, PlanReport, ResourceReport, SeatReport, WorkloadReport, plan};
 pub use verdicts::verdicts_line;
 pub use why::{ClusterWhy, FieldReport, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
+
+#[cfg(test)]
+mod tests;

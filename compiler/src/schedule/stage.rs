@@ -7,6 +7,7 @@ use super::quota::{self, AppUsage, Pods, Usage};
 use super::state::{AppState, Row, by_cluster};
 use super::view::{View, is_daemon};
 use super::{Deficit, view};
+use crate::api::Capacity;
 use crate::base::{AppId, ClusterId};
 use crate::room::PoolRef;
 
@@ -147,12 +148,14 @@ impl Stage<'_, '_> {
 
     /// Whether placed replicas leave a cluster: released, or its weight is 0.
     fn leaves(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
-        let policy = &self.view.workload(id, workload).policy;
-        self.view.release(id, workload, cluster).is_some() || view::bounds(policy, cluster).weight == 0
+        let w = self.view.workload(id, workload);
+        self.view.release(id, workload, cluster).is_some() || view::bounds(w, cluster).weight == 0
     }
 
-    fn is_unusable(&mut self, id: AppId, workload: usize, row: &Row) -> bool {
-        if is_daemon(self.view.workload(id, workload)) {
+    /// Whether the pods of a row may not use its pool. No question where room is ignored.
+    pub fn is_unusable(&mut self, id: AppId, workload: usize, row: &Row) -> bool {
+        let w = self.view.workload(id, workload);
+        if is_daemon(w) || w.policy.capacity == Capacity::Ignore {
             return false;
         }
         let Some(class) = self.view.class(id, workload, row.cluster) else { return false };

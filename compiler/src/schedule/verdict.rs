@@ -46,7 +46,7 @@ fn without_seats(
         return (!selected).then_some(Verdict::NotChosen);
     };
     let workload = stage.view.workload(id, lead);
-    let bounds = bounds(&workload.policy, cluster);
+    let bounds = bounds(workload, cluster);
     if bounds.weight == 0 || !stage.view.allows(id, lead, cluster) {
         return Some(Verdict::NoWeight);
     }

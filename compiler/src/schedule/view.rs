@@ -156,10 +156,12 @@ pub(super) fn is_daemon(workload: &Workload) -> bool {
     workload.kind == WorkloadKind::DaemonSet
 }
 
-/// Weight and bounds of a cluster: the largest weight of the matching rules, the strictest bounds.
-pub(super) fn bounds(policy: &Replicas, cluster: ClusterId) -> Bounds {
+/// Weight and bounds of a cluster: the largest weight of the matching rules, the strictest bounds. Copies have no weight.
+pub(super) fn bounds(workload: &Workload, cluster: ClusterId) -> Bounds {
+    let policy = &workload.policy;
+    let weighs = is_static(policy) && workload.share != Share::Everywhere;
     let mut bounds = Bounds { weight: 1, min: policy.min, max: policy.max };
-    let Some(rules) = policy.weights.as_ref().filter(|_| is_static(policy)) else { return bounds };
+    let Some(rules) = policy.weights.as_ref().filter(|_| weighs) else { return bounds };
     bounds.weight = 0;
     for rule in rules.iter().filter(|rule| rule.clusters.contains(cluster)) {
         bounds.weight = bounds.weight.max(u64::from(rule.weight));

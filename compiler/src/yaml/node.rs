@@ -203,7 +203,7 @@ mod tests {
             ("/spec/ports/2", "ports", "ports"),
             ("/spec/ports/00", "ports", "ports"),
             ("/spec/none", "spec", "spec"),
-            ("/none", "s", "s"),
+            ("/none", "spec", "spec"),
         ] {
             let path = Path::parse(absent).unwrap();
             assert!(node.at(&path).is_none(), "{absent}");

@@ -3,7 +3,7 @@
 use crate::Compiled;
 use crate::api::Lifecycle;
 use crate::base::SmolStr;
-use crate::diff::fixture::Files;
+use crate::diff::tests::fixture::Files;
 use crate::diff::{AppChange, ClusterEdit, FleetDiff, ObjectChange, Shortfall, Why, diff};
 use crate::schedule::Deficit;
 
@@ -225,11 +225,11 @@ fn a_quota_that_refuses_now_is_an_error() {
         compiled.target.apps[0].deficits = deficits.to_vec();
         compiled
     };
-    let (none, refused, short) = (with(&[]), with(&[quota.clone()]), with(&[unplaced.clone()]));
+    let (none, refused, short) = (with(&[]), with(&[quota]), with(&[unplaced]));
     let found = diff(&none, &refused);
     assert_eq!(
         found.errors.iter().map(|e| format!("{}: {}", e.app, e.shortfall)).collect::<Vec<_>>(),
-        ["shop/web: the team's quota allows 4 requests.cpu: 3 are used, 1500m more are asked for"]
+        ["shop/web: the team's quota allows 4 requests.cpu: 3 are used, 1.5 more are asked for"]
     );
     assert_eq!(found.new_shortfalls, found.errors);
     assert!(!found.is_empty());

@@ -1,5 +1,6 @@
 //! Tables of facts about diffs.
 
 mod fields;
+pub(crate) mod fixture;
 mod fleets;
 mod secrets;

@@ -255,8 +255,8 @@ impl<'d> AppLowering<'_, '_, 'd> {
     ) -> (ObjKey, bool) {
         let mut key = manifest.key.clone();
         // a custom kind without its definition in the repository is taken for namespaced, as nearly all are
-        let namespaced = match native::lookup(&key.group, &key.version, &key.kind) {
-            Some(kind) => kind.is_namespaced(),
+        let namespaced = match native::scope(&key.group, &key.version, &key.kind) {
+            Some(scope) => scope == native::Scope::Namespaced,
             None => self.scopes.get(&(key.group.clone(), key.kind.clone())).copied().unwrap_or(true),
         };
         let place = Place::Span(file, manifest.facts.namespace_span.unwrap_or(manifest.facts.name_span));

@@ -18,6 +18,8 @@ use crate::placements::{
 /// Reads `placements/` and `state/`.
 pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
     let mut record = Record::default();
+    let known: BTreeSet<(SmolStr, SmolStr)> =
+        apps.iter().map(|a| (cx.teams[a.team.index()].name.clone(), a.name.clone())).collect();
     let mut gone = Gone::new();
     let files = cx.files;
     for (index, file) in (0_u32..).zip(files) {
@@ -29,7 +31,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
             match part {
                 RecordDoc::Placements(placements) => {
                     for app in &placements.apps {
-                        placed(cx, id, &stem, app, apps, &mut record, &mut gone);
+                        placed(cx, id, &stem, app, &known, &mut record, &mut gone);
                     }
                 }
                 RecordDoc::Capacity(capacity) => {
@@ -76,12 +78,12 @@ fn placed(
     file: FileId,
     team: &SmolStr,
     doc: &PlacedAppDoc,
-    apps: &[Arc<App>],
+    known: &BTreeSet<(SmolStr, SmolStr)>,
     record: &mut Record,
     gone: &mut Gone,
 ) {
     let PlacedAppDoc { app, clusters, workloads } = doc;
-    let known = apps.iter().any(|a| a.name == app.value && cx.teams[a.team.index()].name == *team);
+    let known = known.contains(&(team.clone(), app.value.clone()));
     let mut placed = PlacedApp {
         place: Some((file, app.span)),
         clusters: clusters.iter().map(|c| c.value.clone()).collect(),

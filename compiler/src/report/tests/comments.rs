@@ -1,6 +1,6 @@
 //! The comment of a pull request.
 
-use crate::diff::fixture::Files;
+use crate::diff::tests::fixture::Files;
 use crate::diff::{AppShortfall, Edit, FieldChange, FleetDiff, ObjectChange, ObjectDiff, ObjectName, Shortfall, diff};
 use crate::report::{diff_markdown, diff_text};
 

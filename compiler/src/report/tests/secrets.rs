@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::base::ClusterId;
 use crate::diff::diff;
-use crate::diff::fixture::Files;
+use crate::diff::tests::fixture::Files;
 use crate::report::{diff_markdown, diff_text, located, plan, why};
 use crate::source::SourceFile;
 

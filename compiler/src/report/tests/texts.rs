@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::Compiled;
 use crate::base::ClusterId;
 use crate::diff::diff;
-use crate::diff::fixture::Files;
+use crate::diff::tests::fixture::Files;
 use crate::model::{ClusterSet, Mismatch};
 use crate::plan::{Cause, Move};
 use crate::report::{diff_markdown, diff_text, plan, why};
@@ -32,6 +32,7 @@ fn with_pools() -> Files {
 /// The fleet as if `us-a` did not match.
 fn without_us(files: &Files) -> Compiled {
     let mut compiled = files.compiled();
+    compiled.plan.apps[0].moves.clear();
     compiled.target.apps[0].verdicts = vec![(Verdict::Mismatch(Mismatch::Region), set(&[2]))];
     compiled.target.apps[0].deficits = vec![Deficit::Unplaced { workload: 0, replicas: 1, wanted: 6, displaced: 1 }];
     compiled
@@ -137,7 +138,7 @@ Placements
     apps/Deployment/web: 6 -> 6 (allowed clusters changed: -us-a; total 2 -> 3)
       eu-a  2 -> 3
       eu-b  2 -> 3
-      us-a  2 -> -
+      us-a  2 -> -  other region
 
 Objects
     Namespace shop on us-a: no longer managed, stays in the cluster
@@ -177,7 +178,7 @@ By cluster
 
 | app | workload | before | after | clusters | why |
 |---|---|--:|--:|---|---|
-| `shop/web` | `apps/Deployment/web` | 6 | 6 | eu-a 2 -> 3, eu-b 2 -> 3, us-a 2 -> - | allowed clusters changed: -us-a; total 2 -> 3 |
+| `shop/web` | `apps/Deployment/web` | 6 | 6 | eu-a 2 -> 3, eu-b 2 -> 3, us-a 2 -> - | allowed clusters changed: -us-a; total 2 -> 3; us-a: other region |
 
 #### By cluster
 

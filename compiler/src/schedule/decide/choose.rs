@@ -78,7 +78,7 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
     let mut options = Vec::with_capacity(clusters.len());
     for cluster in clusters.iter() {
         let usable = |workload: usize| {
-            view.allows(id, workload, cluster) && bounds(&view.workload(id, workload).policy, cluster).weight > 0
+            view.allows(id, workload, cluster) && bounds(view.workload(id, workload), cluster).weight > 0
         };
         let leads = lead.is_none_or(usable);
         if !leads && !(0..app.workloads.len()).any(usable) {
@@ -98,7 +98,7 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
 
 fn for_lead(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterId, candidate: &mut Candidate) {
     let workload = stage.view.workload(id, task.workload);
-    let bounds = bounds(&workload.policy, cluster);
+    let bounds = bounds(workload, cluster);
     let room = seat::room(stage, id, task.workload, task.wanted, cluster);
     let kept = seat::previous(stage, id, task, cluster, room).min(bounds.max.unwrap_or(u32::MAX));
     let room = if stage.view.app(id).fresh.contains(cluster) {
@@ -119,7 +119,8 @@ fn unconstrained(options: &[Choosable], need: &Need, anew: bool) -> Choice {
     let leading = || options.iter().filter(|option| option.leads);
     let clusters = |chosen: &mut dyn Iterator<Item = &Choosable>| chosen.map(|option| option.cluster).collect();
     let enough = if need.class == Class::Duplicated { wanted } else { wanted.min(1) };
-    let able = |option: &&Choosable| room(option) >= enough || option.candidate.kept > 0;
+    // A cluster of the set stays in it: other workloads may run there.
+    let able = |option: &&Choosable| room(option) >= enough || option.held;
     let held = || leading().filter(|option| option.held);
     let suffices = need.class == Class::Widest
         && !anew

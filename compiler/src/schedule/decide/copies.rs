@@ -28,7 +28,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
             candidates.push(Candidate {
                 weight: 1,
                 room,
-                max: bounds(&workload.policy, *cluster).max,
+                max: bounds(workload, *cluster).max,
                 quota: None,
                 floor: 0,
                 witness: false,

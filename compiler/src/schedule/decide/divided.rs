@@ -20,7 +20,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     let frozen = choice.failure.is_some_and(|failure| failure != Failure::NoCandidates);
     let mut candidates = Vec::with_capacity(clusters.len());
     for cluster in &clusters {
-        let bounds = bounds(&workload.policy, *cluster);
+        let bounds = bounds(workload, *cluster);
         let room = seat::room(stage, id, task.workload, task.wanted, *cluster);
         candidates.push(Candidate {
             weight: bounds.weight,
@@ -51,7 +51,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     let no_weight = is_static(&workload.policy)
         && workload.policy.weights.is_some()
         && task.wanted > 0
-        && candidates.iter().all(|candidate| candidate.weight == 0);
+        && stage.view.fleet.app(id).placement.candidates.iter().all(|cluster| bounds(workload, cluster).weight == 0);
     let mut rows = Vec::new();
     let mut placed = 0_u32;
     for (cluster, replicas) in clusters.iter().zip(&outcome.seats).filter(|(_, n)| **n > 0) {

@@ -77,7 +77,7 @@ pub(super) fn seat(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: C
         rows.push(row);
     }
     if left > 0 {
-        // No pool of the cluster may run them; a person's bounds put them here all the same.
+        // No pool of the cluster may run them, and room is ignored.
         rows.push(Row { cluster, pool: None, replicas: left });
     }
     merged(rows)
@@ -109,8 +109,7 @@ pub(super) fn adrift(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster:
     let mut taken = seats.saturating_sub(task.held(cluster).stays);
     let mut adrift = Vec::new();
     for row in task.rows.iter().filter(|row| row.cluster == cluster) {
-        let Some(class) = stage.view.class(id, task.workload, cluster) else { continue };
-        if stage.ledger.resolve(class, cluster, row.pool) == Resolved::Unusable {
+        if stage.is_unusable(id, task.workload, row) {
             let left = row.replicas.saturating_sub(taken);
             taken = taken.saturating_sub(row.replicas);
             adrift.push(Row { replicas: left, ..*row });

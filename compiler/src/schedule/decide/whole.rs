@@ -23,7 +23,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     let leaving = task.held.iter().map(|(_, held)| held.moves.saturating_add(held.unusable)).max().unwrap_or(0);
     let mut best: Option<((u32, bool, u64, u64, Reverse<ClusterId>), ClusterId, Candidate)> = None;
     for cluster in choose::usable(stage, id, task.workload, choice) {
-        let bounds = bounds(&workload.policy, cluster);
+        let bounds = bounds(workload, cluster);
         let fresh = stage.view.app(id).fresh.contains(cluster) && !frozen;
         let room = seat::room(stage, id, task.workload, task.wanted, cluster);
         let previous = seat::previous(stage, id, task, cluster, room);

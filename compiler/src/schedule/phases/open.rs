@@ -33,7 +33,10 @@ pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
     for workload in 0..stage.view.fleet.app(id).workloads.len() {
         let held = stage.held(id, workload);
         found.must |= stage.apps[id.index()].workloads[workload].weights != Weights::Same;
-        found.must |= held.iter().any(|(_, h)| h.moves > 0 || h.unusable > 0 || h.displaced > 0);
+        let selected = &stage.apps[id.index()].clusters;
+        found.must |= held
+            .iter()
+            .any(|(cluster, h)| h.moves > 0 || h.unusable > 0 || h.displaced > 0 || !selected.contains(*cluster));
         match stage.view.workload(id, workload) {
             w if w.share == Share::Everywhere => copies(stage, id, workload, &held, &mut found),
             w => divided(w, &held, &mut found),
@@ -65,7 +68,7 @@ fn divided(workload: &Workload, held: &[(ClusterId, Held)], found: &mut Findings
         return;
     }
     for (cluster, held) in held {
-        let bounds = bounds(&workload.policy, *cluster);
+        let bounds = bounds(workload, *cluster);
         found.must |= bounds.max.is_some_and(|max| held.stays > max);
         found.must |= held.stays > 0 && held.stays < bounds.min.min(workload.replicas);
     }
@@ -74,6 +77,7 @@ fn divided(workload: &Workload, held: &[(ClusterId, Held)], found: &mut Findings
 fn copies(stage: &Stage<'_, '_>, id: AppId, workload: usize, held: &[(ClusterId, Held)], found: &mut Findings) {
     let w = stage.view.workload(id, workload);
     let wanted = if is_daemon(w) { 1 } else { w.replicas };
+    found.short |= held.is_empty() && wanted > 0;
     for (_, held) in held {
         found.short |= held.stays < wanted;
         found.shrinks |= held.stays > wanted;

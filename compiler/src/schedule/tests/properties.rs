@@ -225,7 +225,7 @@ fn build_app(fleet: &FleetFixture, name: &str, spec: &AppSpec, count: usize) -> 
 
 fn settles(fleet: &mut FleetFixture) -> Result<(), proptest::test_runner::TestCaseError> {
     let first = crate::schedule::schedule(&fleet.fleet, &fleet.variants, &fleet.record, &fleet.scenario);
-    prop_assert_eq!(fleet.violations(&first), Vec::<String>::new());
+    prop_assert_eq!(fleet.violations(&first), Vec::<String>::new(), "{:#?} {:#?}", fleet.record.apps, first);
     fleet.record_target(&first);
     let second = crate::schedule::schedule(&fleet.fleet, &fleet.variants, &fleet.record, &fleet.scenario);
     prop_assert_eq!(fleet.violations(&second), Vec::<String>::new());

@@ -1,0 +1,63 @@
+//! The words for a cause.
+
+use std::fmt;
+
+use super::why::Why;
+use crate::api::{Capacity, Strategy};
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |n: &Option<u32>| n.map_or_else(|| "none".to_owned(), |n| n.to_string());
+        match self {
+            Self::AppAdded => f.write_str("new app"),
+            Self::AppRemoved => f.write_str("app removed"),
+            Self::WorkloadAdded => f.write_str("new workload"),
+            Self::WorkloadRemoved => f.write_str("workload removed"),
+            Self::Total { before, after } => write!(f, "total {before} -> {after}"),
+            Self::Completions { before, after } => write!(f, "completions {} -> {}", number(before), number(after)),
+            Self::Strategy { before, after } => {
+                write!(f, "strategy {} -> {}", strategy_name(*before), strategy_name(*after))
+            }
+            Self::Weights => f.write_str("weights changed"),
+            Self::PerCluster => f.write_str("bounds for each cluster changed"),
+            Self::Capacity { before, after } => {
+                write!(f, "capacity {} -> {}", capacity_name(*before), capacity_name(*after))
+            }
+            Self::Clusters { added, removed } => {
+                f.write_str("allowed clusters changed:")?;
+                added.iter().try_for_each(|name| write!(f, " +{name}"))?;
+                removed.iter().try_for_each(|name| write!(f, " -{name}"))
+            }
+            Self::Spread => f.write_str("spread changed"),
+            Self::Tolerations => f.write_str("tolerations changed"),
+            Self::Requests => f.write_str("requests changed"),
+            Self::NodeSelection => f.write_str("node selector or affinity changed"),
+            Self::Priority => f.write_str("priority changed"),
+            Self::Override => f.write_str("an override of replicas changed"),
+            Self::Record => f.write_str("the record of what runs changed"),
+            Self::Cluster { edit } => edit.fmt(f),
+            Self::Verdict { verdict } => f.write_str(verdict),
+            Self::Shortfall { shortfall } => shortfall.fmt(f),
+            Self::Move { reason } => f.write_str(reason),
+            Self::Others => f.write_str("room, quota or clusters that other apps took or gave back"),
+        }
+    }
+}
+
+fn strategy_name(strategy: Option<Strategy>) -> &'static str {
+    match strategy {
+        None => "not stated",
+        Some(Strategy::Duplicated) => "Duplicated",
+        Some(Strategy::StaticWeight) => "StaticWeight",
+        Some(Strategy::DynamicWeight) => "DynamicWeight",
+        Some(Strategy::Aggregated) => "Aggregated",
+    }
+}
+
+fn capacity_name(capacity: Capacity) -> &'static str {
+    match capacity {
+        Capacity::Cap => "Cap",
+        Capacity::Ignore => "Ignore",
+        Capacity::Require => "Require",
+    }
+}
