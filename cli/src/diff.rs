@@ -39,13 +39,13 @@ pub struct Args {
 pub const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Yaml, Format::Markdown];
 
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
-    let base = match &args.base {
-        Some(name) => fleet::open_named(context, name)?,
-        None => fleet::open_live(context)?,
-    };
     let head = match &args.head {
         Some(name) => fleet::open_named(context, name)?,
         None => fleet::open(context)?,
+    };
+    let base = match &args.base {
+        Some(name) => fleet::open_named(context, name)?,
+        None => fleet::open_live(context, &head)?,
     };
     // One session: what both have in common is read once.
     let session = Session::new();

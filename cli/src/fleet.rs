@@ -11,36 +11,31 @@
 //! Invariants: a record among intents whose record lies elsewhere is refused by the compiler, never merged; what a
 //! command opened is not read again from a changed disk.
 
+mod place;
+
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use fleetwright_compiler::api::Intent;
 use fleetwright_compiler::parse::{self, DocBody, FileForm};
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{
-    self, Contents, FileClass, FilesError, FleetFiles, Limits, MemoryFiles, Overlay, RepoPath, SourceFile,
+    self, Contents, FileClass, FleetFiles, Limits, MemoryFiles, Overlay, RepoPath, SourceFile,
 };
 use fleetwright_compiler::{CompileError, Compiled, Session, yaml};
-use fleetwright_files::{FolderFiles, GitFiles, GitPlace, discover, live_revision};
+use fleetwright_files::{FolderFiles, GitFiles, live_revision};
 
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::output::{self, Paths};
 use crate::streams;
+use place::{Named, Place, Tree, named, short};
 
 /// `--record none`
 const NO_RECORD: &str = "none";
 /// The live branch where `fleet.yaml` names no other.
 const LIVE: &str = "live";
-
-/// A tree of files.
-#[derive(Debug)]
-enum Tree {
-    Folder(FolderFiles),
-    Git(GitFiles),
-    Memory(MemoryFiles),
-}
 
 /// Where the record comes from.
 #[derive(Debug)]
@@ -53,14 +48,6 @@ enum Record {
     Tree(Tree, String),
 }
 
-/// Where a fleet is: a folder, a Git repository, or a folder in one.
-#[derive(Clone, Debug)]
-struct Place {
-    /// The folder with `fleet.yaml`; `None` for a bare repository, or when another branch is checked out.
-    dir: Option<PathBuf>,
-    git: Option<GitPlace>,
-}
-
 /// The trees of one compile.
 #[derive(Debug)]
 pub struct Opened {
@@ -71,60 +58,6 @@ pub struct Opened {
     place: Place,
     /// The revision, when the intents are not a folder.
     revision: Option<String>,
-}
-
-impl Tree {
-    fn files(&self) -> &dyn FleetFiles {
-        match self {
-            Self::Folder(files) => files,
-            Self::Git(files) => files,
-            Self::Memory(files) => files,
-        }
-    }
-
-    /// Whether both were opened at one place.
-    fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Folder(a), Self::Folder(b)) => a.root_dir() == b.root_dir(),
-            (Self::Git(a), Self::Git(b)) => a.commit_id().is_some() && a.commit_id() == b.commit_id(),
-            (Self::Folder(_) | Self::Git(_) | Self::Memory(_), _) => false,
-        }
-    }
-
-    fn has_record(&self) -> Result<bool, FilesError> {
-        let files = self.files();
-        let entries = files.dir(&RepoPath::root(), &files.root()?)?;
-        Ok(entries.iter().any(|e| matches!(&*e.name, "placements" | "state")))
-    }
-}
-
-impl Place {
-    /// The place of a folder, going up to its `fleet.yaml`.
-    fn of_folder(dir: &Path) -> Result<Self, FilesError> {
-        let root = discover(dir)?;
-        Ok(Self { dir: Some(root.dir), git: root.git })
-    }
-
-    /// As [`Self::of_folder`], but a repository without a `fleet.yaml` on disk will do: it may be bare.
-    fn of_repository(dir: &Path) -> Self {
-        Self::of_folder(dir).unwrap_or_else(|_| Self {
-            dir: None,
-            git: Some(GitPlace { repo: dir.to_path_buf(), prefix: RepoPath::root() }),
-        })
-    }
-
-    fn folder(&self) -> Result<&Path, Failure> {
-        self.dir.as_deref().ok_or_else(|| Failure::Usage("the fleet has no folder here; name a revision".into()))
-    }
-
-    fn revision(&self, revision: &str) -> Result<GitFiles, Failure> {
-        let Some(git) = &self.git else {
-            return Err(Failure::Usage(format!(
-                "`{revision}` would be a revision, and the fleet is in no Git repository"
-            )));
-        };
-        Ok(GitFiles::open_below(&git.repo, revision, &git.prefix)?)
-    }
 }
 
 /// Opens what `-C`, `--rev` and `--record` say.
@@ -154,42 +87,21 @@ pub fn open_named(context: &Context, name: &str) -> Result<Opened, Failure> {
     }
 }
 
-/// Opens the commit that the record lies in, as a whole: what runs now.
+/// Opens the live branch of the repository that other intents are in, as a whole: what runs now.
 ///
 /// # Errors
 /// When there is no Git repository or no live branch: then the caller must name what to compare with.
-pub fn open_live(context: &Context) -> Result<Opened, Failure> {
-    let this = open(context)?;
+pub fn open_live(context: &Context, this: &Opened) -> Result<Opened, Failure> {
     let branch = live_branch(this.intents.files())?;
     let advice = "name what to compare with: `fleetwright diff BASE`, a revision or a folder";
     let Some(git) = &this.place.git else {
         return Err(Failure::Usage(format!("the fleet is in no Git repository, so nothing says what runs; {advice}")));
     };
     match live_revision(&git.repo, &branch)? {
-        Some(revision) => open_revision(context, this.place, &revision),
+        Some(revision) => open_revision(context, this.place.clone(), &revision),
         None => Err(Failure::Usage(format!(
             "there is no branch `{branch}`, here or of `origin`, that says what runs; {advice}"
         ))),
-    }
-}
-
-enum Named {
-    Revision,
-    Folder,
-}
-
-fn named(place: &Place, name: &str) -> Result<Named, Failure> {
-    let is_folder = Path::new(name).is_dir();
-    if is_folder && (name.starts_with(['.', '/']) || place.git.is_none()) {
-        return Ok(Named::Folder);
-    }
-    match place.revision(name) {
-        Ok(_) => Ok(Named::Revision),
-        Err(_) if is_folder => Ok(Named::Folder),
-        Err(Failure::Usage(_)) => Err(Failure::Usage(format!(
-            "there is no folder `{name}`, and it can be no revision: the fleet is in no Git repository"
-        ))),
-        Err(failure) => Err(failure),
     }
 }
 
@@ -244,11 +156,6 @@ fn is_checked_out(place: &Place, live: &GitFiles) -> bool {
     head.and_then(|head| head.commit_id()).is_some_and(|head| Some(head) == live.commit_id())
 }
 
-/// A full reference as people write it.
-fn short(revision: &str) -> &str {
-    ["refs/heads/", "refs/remotes/"].iter().find_map(|prefix| revision.strip_prefix(prefix)).unwrap_or(revision)
-}
-
 /// The live branch that `fleet.yaml` names. A `fleet.yaml` that cannot be understood names none: the compile says so.
 fn live_branch(intents: &dyn FleetFiles) -> Result<String, Failure> {
     let default = || Ok(LIVE.to_owned());
@@ -261,7 +168,12 @@ fn live_branch(intents: &dyn FleetFiles) -> Result<String, Failure> {
     let stated = ir.docs.into_iter().find_map(|doc| match doc.body {
         DocBody::Intent(intent) => match *intent {
             Intent::Fleet(fleet) => fleet.spec.branches.and_then(|branches| branches.live),
-            _ => None,
+            Intent::Cluster(_)
+            | Intent::Team(_)
+            | Intent::App(_)
+            | Intent::PlacementPolicy(_)
+            | Intent::OverridePolicy(_)
+            | Intent::PriorityClass(_) => None,
         },
         DocBody::Manifest(_) | DocBody::Record(_) => None,
     });
@@ -312,7 +224,10 @@ impl Opened {
     pub fn record_folder(&self) -> Result<&Path, Failure> {
         let advice = "placements/ would be written where nobody reads it";
         match (&self.intents, &self.record) {
-            (Tree::Folder(_), Record::Same | Record::None) => self.place.folder(),
+            (Tree::Folder(_), Record::Same) => self.place.folder(),
+            (Tree::Folder(_), Record::None) => Err(Failure::Guard(
+                "without a record, placements/ would forget what runs; leave out `--record none`".into(),
+            )),
             (_, Record::Tree(_, name)) => {
                 Err(Failure::Guard(format!("the record comes from `{name}`, not from this folder; {advice}")))
             }
@@ -397,5 +312,25 @@ pub fn say_record(opened: &Opened) {
 pub fn say_warnings(compiled: &Compiled) {
     if !compiled.diagnostics.is_empty() {
         streams::talk(&format!("{}: `fleetwright check` shows them", output::counts(&compiled.diagnostics)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_live_branch_of_a_fleet() {
+        const HEAD: &str = "apiVersion: fleetwright.io/v1alpha1\nkind: Fleet\nmetadata: {name: f}\n";
+        for (files, expected) in [
+            (vec![("fleet.yaml", format!("{HEAD}spec: {{branches: {{live: running}}}}\n"))], "running"),
+            (vec![("fleet.yaml", format!("{HEAD}spec: {{}}\n"))], "live"),
+            // the compile says what is wrong with it
+            (vec![("fleet.yaml", "a: [".to_owned())], "live"),
+            (vec![("clusters/a.yaml", String::new())], "live"),
+        ] {
+            let tree = MemoryFiles::new(files).unwrap();
+            assert_eq!(live_branch(&tree).as_deref(), Ok(expected));
+        }
     }
 }

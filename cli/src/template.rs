@@ -36,6 +36,11 @@ pub fn files() -> BTreeMap<String, String> {
 mod tests {
     use std::path::{Path, PathBuf};
 
+    use fleetwright_compiler::diag::Diagnostics;
+    use fleetwright_compiler::schedule::Scenario;
+    use fleetwright_compiler::source::{MemoryFiles, Overlay};
+    use fleetwright_compiler::{Session, compile};
+
     use super::*;
 
     fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
@@ -55,6 +60,21 @@ mod tests {
         found.sort();
         let listed: Vec<&str> = FILES.iter().map(|(path, _)| *path).collect();
         assert_eq!(listed, found);
+    }
+
+    #[test]
+    fn it_compiles_clean() {
+        let files = MemoryFiles::new(files()).unwrap();
+        let compiled = match compile(&Session::new(), &Overlay::same(&files), &Scenario::default()) {
+            Ok(compiled) => compiled,
+            Err(error) => panic!("{error:?}"),
+        };
+        assert_eq!(compiled.diagnostics, Diagnostics::default());
+        let placed = fleetwright_compiler::schedule::placed(&compiled.fleet, &compiled.target);
+        let web = placed.values().next().unwrap();
+        assert_eq!(web.clusters, ["prod-eu", "prod-us"]);
+        let replicas: u32 = web.workloads.values().flat_map(|w| &w.seats).map(|seat| seat.replicas).sum();
+        assert_eq!(replicas, 6);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod deployed;
 mod diagnostics;
+mod emission;
 mod fixture;
 mod manifests;
 mod real;

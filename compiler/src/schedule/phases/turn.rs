@@ -51,7 +51,6 @@ fn measure(stage: &Stage<'_, '_>, id: AppId, state: &AppState, placed: &[u32]) -
 }
 
 fn deficits(stage: &Stage<'_, '_>, id: AppId, decision: &Decision, refused: Option<Deficit>) -> Vec<Deficit> {
-    let app = stage.view.fleet.app(id);
     let mut deficits = Vec::new();
     let spread = decision.failure.and_then(|failure| spread_deficit(stage, id, failure));
     let quiet = refused.is_some() || spread.is_some();
@@ -77,9 +76,11 @@ fn deficits(stage: &Stage<'_, '_>, id: AppId, decision: &Decision, refused: Opti
             deficits.push(Deficit::Unplaced { workload: number, replicas: missing, wanted: w.replicas, displaced });
         }
     }
-    deficits.extend(spread);
+    match spread {
+        Some(spread) => deficits.push(spread),
+        None => deficits.extend(unspread(stage, id, &decision.state)),
+    }
     deficits.extend(refused);
-    debug_assert!(app.workloads.len() == decision.placed.len());
     deficits.sort();
     deficits
 }
@@ -110,6 +111,27 @@ fn spread_deficit(stage: &Stage<'_, '_>, id: AppId, failure: Failure) -> Option<
             Some(Deficit::Spread { topology_key: first.key.as_str().into(), have: groups, min: groups, greedy })
         }
     }
+}
+
+/// Constraints that a set was found for, and that a workload does not meet all the same: it has no room in the groups, or
+/// may not use them.
+fn unspread(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> Vec<Deficit> {
+    let app = stage.view.fleet.app(id);
+    let mut deficits = Vec::new();
+    for spread in &app.placement.spread {
+        let groups = app.workloads.iter().zip(&state.workloads).filter_map(|(workload, state)| {
+            let mut groups: Vec<_> = state.rows.iter().map(|row| stage.view.group(&spread.key, row.cluster)).collect();
+            groups.sort_unstable();
+            groups.dedup();
+            let large = workload.share == Share::Divided && workload.replicas >= spread.min;
+            large.then_some(u32::try_from(groups.len()).unwrap_or(u32::MAX))
+        });
+        if let Some(have) = groups.min().filter(|have| *have < spread.min && *have > 0) {
+            let topology_key = spread.key.as_str().into();
+            deficits.push(Deficit::Spread { topology_key, have, min: spread.min, greedy: false });
+        }
+    }
+    deficits
 }
 
 /// Books the DaemonSets of an app where its turn will put them, as far as can be told now.

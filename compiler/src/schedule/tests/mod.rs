@@ -1,2 +1,9 @@
+mod checker;
+mod cluster_state;
 mod division;
+mod kinds;
+mod pools;
 mod properties;
+mod quota;
+mod spread;
+mod verdicts;

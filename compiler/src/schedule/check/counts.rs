@@ -1,0 +1,78 @@
+//! Sums, floors and caps.
+
+use super::facts::{AppFacts, Inputs, WorkloadFacts, limits, sum};
+use crate::base::ClusterId;
+use crate::divide::share::divide_by_seats;
+use crate::model::Share;
+
+pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, violations: &mut Vec<String>) {
+    for facts in &app.workloads {
+        let mut wrong = |what: String| violations.push(format!("{}: {what}", inputs.name(app, facts.workload)));
+        match facts.workload.share {
+            Share::Divided | Share::Whole => {
+                let (runs, wanted) = (sum(&facts.after), facts.wanted());
+                if runs > u64::from(wanted) {
+                    wrong(format!("{runs} replicas of {wanted}"));
+                }
+            }
+            Share::Everywhere => copies(inputs, facts, &mut wrong),
+        }
+        match facts.workload.share {
+            Share::Divided => bounds(inputs, facts, &mut wrong),
+            Share::Whole if facts.after.len() > 1 => wrong(format!("in {} clusters", facts.after.len())),
+            Share::Whole | Share::Everywhere => {}
+        }
+        completions(facts, &mut wrong);
+    }
+}
+
+fn copies(inputs: &Inputs<'_>, facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut(String)) {
+    let wanted = if facts.is_daemon() { 1 } else { facts.wanted() };
+    for (cluster, replicas) in &facts.after {
+        let before = facts.before.get(cluster).copied().unwrap_or(0);
+        if *replicas > wanted && *replicas > before.min(wanted) && facts.proper.contains_key(cluster) {
+            wrong(format!("{replicas} replicas in cluster {}, {wanted} in each", inputs.cluster(*cluster)));
+        }
+        if *replicas < wanted && *replicas > before {
+            wrong(format!("a new copy of {replicas} of {wanted} in cluster {}", inputs.cluster(*cluster)));
+        }
+    }
+}
+
+fn bounds(inputs: &Inputs<'_>, facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut(String)) {
+    for (cluster, replicas) in &facts.proper {
+        let (least, most) = limits(facts.workload, *cluster);
+        if *replicas > most {
+            wrong(format!("{replicas} replicas in cluster {}, at most {most}", inputs.cluster(*cluster)));
+        }
+        let before = facts.before.get(cluster).copied().unwrap_or(0);
+        if *replicas < least.min(facts.wanted()) && *replicas > before {
+            wrong(format!("{replicas} replicas in cluster {}, at least {least}", inputs.cluster(*cluster)));
+        }
+    }
+}
+
+/// All completions of a Job are given out, by the shares of its seats; nothing else has any.
+fn completions(facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut(String)) {
+    let given: u64 = facts.seats.iter().filter_map(|seat| seat.completions).map(u64::from).sum();
+    let copies = if facts.is_copied() { facts.after.len() as u64 } else { 1 };
+    let all = facts.workload.completions.map_or(0, |n| u64::from(n) * copies);
+    let expected = if facts.seats.is_empty() { 0 } else { all };
+    if given != expected || facts.seats.iter().any(|s| s.completions.is_some() != facts.workload.completions.is_some())
+    {
+        wrong(format!("{given} completions given out, of {expected}"));
+        return;
+    }
+    if let Some(total) = facts.workload.completions.filter(|_| !facts.is_copied()) {
+        let seats: Vec<u32> = facts.after.values().copied().collect();
+        for (cluster, part) in facts.after.keys().zip(divide_by_seats(total, &seats)) {
+            if part != given_in(facts, *cluster) {
+                wrong("completions that do not follow the seats".to_owned());
+            }
+        }
+    }
+}
+
+fn given_in(facts: &WorkloadFacts<'_>, cluster: ClusterId) -> u32 {
+    facts.seats.iter().filter(|seat| seat.cluster == cluster).filter_map(|seat| seat.completions).sum()
+}

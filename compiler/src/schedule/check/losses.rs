@@ -1,0 +1,70 @@
+//! No replica leaves without a listed cause.
+
+use super::facts::{AppFacts, Inputs, Standing, WorkloadFacts, limits, sum};
+use super::{rooms, spread};
+use crate::base::ClusterId;
+use crate::model::Share;
+
+pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, all: &[AppFacts<'_>], violations: &mut Vec<String>) {
+    for facts in &app.workloads {
+        for (cluster, before) in &facts.before {
+            let after = facts.after.get(cluster).copied().unwrap_or(0);
+            if after < *before && !has_cause(inputs, app, all, facts, *cluster) {
+                violations.push(format!(
+                    "{}: {before} replicas in cluster {} became {after} and nothing asked for it",
+                    inputs.name(app, facts.workload),
+                    inputs.cluster(*cluster),
+                ));
+            }
+        }
+    }
+}
+
+fn has_cause(
+    inputs: &Inputs<'_>,
+    app: &AppFacts<'_>,
+    all: &[AppFacts<'_>],
+    facts: &WorkloadFacts<'_>,
+    cluster: ClusterId,
+) -> bool {
+    let leaves = inputs.standing_of(app, facts.workload, cluster) >= Standing::Leaving;
+    leaves
+        || is_disturbed(inputs, app, facts)
+        // The set follows the workload that leads; where another is disturbed, it may lose the cluster.
+        || (!app.target.clusters.contains(cluster)
+            && (app.workloads.iter().any(|other| is_disturbed(inputs, app, other)) || breaks_spread(inputs, app)))
+        || breaks_spread(inputs, app)
+        || rooms::was_displaced(inputs, all, app, cluster)
+}
+
+/// Whether the intent of a workload changed since it was recorded, or was not met.
+fn is_disturbed(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'_>) -> bool {
+    let (ran, wanted) = (sum(&facts.before), u64::from(facts.wanted()));
+    let counts = match facts.workload.share {
+        Share::Divided => ran != wanted,
+        Share::Whole => ran != wanted || facts.before.len() > 1,
+        Share::Everywhere => facts.before.values().any(|n| u64::from(*n) != wanted),
+    };
+    let out_of_bounds = facts.workload.share == Share::Divided
+        && facts.before.iter().any(|(cluster, replicas)| {
+            let (least, most) = limits(facts.workload, *cluster);
+            *replicas > most || *replicas < least.min(facts.wanted())
+        });
+    let leaving =
+        facts.before.keys().any(|cluster| inputs.standing_of(app, facts.workload, *cluster) >= Standing::Leaving);
+    facts.new || facts.former_rules || counts || out_of_bounds || leaving
+}
+
+/// Whether what was recorded is too many groups, or too few.
+fn breaks_spread(inputs: &Inputs<'_>, app: &AppFacts<'_>) -> bool {
+    let selected = app.placed.map(|placed| placed.clusters.as_slice()).unwrap_or_default();
+    app.app.placement.spread.iter().any(|constraint| {
+        let set = selected.iter().filter_map(|name| inputs.fleet.cluster_id(name));
+        let (selected, lacking) = spread::groups(inputs, &constraint.key, set);
+        let too_many = constraint.max.is_some_and(|max| selected > max as usize);
+        let too_few = app.workloads.iter().any(|facts| {
+            spread::groups(inputs, &constraint.key, facts.before.keys().copied()).0 < constraint.min as usize
+        });
+        too_many || too_few || lacking.is_some()
+    })
+}

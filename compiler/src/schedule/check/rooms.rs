@@ -1,0 +1,113 @@
+//! No pool is promised more than its nodes hold.
+
+use super::facts::{AppFacts, Inputs};
+use crate::api::Capacity;
+use crate::base::{ClusterId, PoolId};
+use crate::kinds::pod::PodFacts;
+use crate::room::{PoolRef, Rooms};
+
+pub(super) fn check(inputs: &Inputs<'_>, apps: &[AppFacts<'_>], violations: &mut Vec<String>) {
+    let mut rooms = with_daemons(inputs, apps);
+    for app in apps {
+        for (index, facts) in app.workloads.iter().enumerate().filter(|(_, facts)| !facts.is_daemon()) {
+            for seat in &facts.seats {
+                book(inputs, &mut rooms, app, index, (seat.cluster, seat.pool, seat.replicas));
+            }
+        }
+    }
+    for overdraft in rooms.overdrawn() {
+        violations.push(format!(
+            "pool {} of cluster {} is promised {} of {} more than its nodes hold",
+            rooms.pool_name(overdraft.pool),
+            inputs.cluster(rooms.cluster_of(overdraft.pool)),
+            overdraft.missing,
+            overdraft.resource,
+        ));
+    }
+}
+
+/// Whether what was recorded in a cluster does not fit there, so that some of it had to go: nodes vanished, requests grew,
+/// DaemonSets took more, or the pods of an app may no longer use their pool.
+pub(super) fn was_displaced(inputs: &Inputs<'_>, all: &[AppFacts<'_>], app: &AppFacts<'_>, cluster: ClusterId) -> bool {
+    if !inputs.pools[cluster.index()].known {
+        return false;
+    }
+    let mut rooms = with_daemons(inputs, all);
+    for other in all {
+        for (index, facts) in other.workloads.iter().enumerate().filter(|(_, facts)| !facts.is_daemon()) {
+            for (pool, replicas) in recorded(inputs, other, index, cluster) {
+                let usable = book(inputs, &mut rooms, other, index, (cluster, pool, replicas));
+                if !usable && other.id == app.id {
+                    return true;
+                }
+            }
+            debug_assert!(facts.before.len() <= inputs.fleet.clusters.len());
+        }
+    }
+    rooms.pools(cluster).any(|pool| rooms.is_overdrawn(pool))
+}
+
+/// The recorded seats of a workload in a cluster. A pool that is no longer there is one its pods may not use.
+fn recorded(inputs: &Inputs<'_>, app: &AppFacts<'_>, index: usize, cluster: ClusterId) -> Vec<(Option<PoolId>, u32)> {
+    let name = inputs.cluster(cluster);
+    let key = &app.app.workloads[index].key;
+    let seats = app.placed.and_then(|placed| placed.workloads.get(key)).map(|w| w.seats.as_slice());
+    let here = seats.unwrap_or_default().iter().filter(|seat| seat.cluster == *name);
+    here.map(|seat| {
+        let specs = &inputs.pools[cluster.index()].specs;
+        let position = |pool| specs.iter().position(|spec| spec.name == pool).and_then(|at| u16::try_from(at).ok());
+        let pool = seat.pool.as_ref().map(|pool| PoolId(position(pool.clone()).unwrap_or(u16::MAX)));
+        (pool, seat.replicas)
+    })
+    .collect()
+}
+
+/// The rooms of the fleet with every DaemonSet of the target booked.
+fn with_daemons(inputs: &Inputs<'_>, apps: &[AppFacts<'_>]) -> Rooms {
+    let mut rooms = Rooms::new(inputs.pools.iter().map(|cluster| cluster.specs.clone()));
+    for app in apps {
+        for (index, facts) in app.workloads.iter().enumerate().filter(|(_, facts)| facts.is_daemon()) {
+            for cluster in facts.after.keys() {
+                let Some(pod) = inputs.pod(app, index, *cluster) else { continue };
+                let request = rooms.request(&pod.requests);
+                for pool in usable(inputs, &rooms, pod, *cluster) {
+                    rooms.book_daemon(pool, request);
+                }
+            }
+        }
+    }
+    rooms
+}
+
+fn usable(inputs: &Inputs<'_>, rooms: &Rooms, pod: &PodFacts, cluster: ClusterId) -> Vec<PoolRef> {
+    let pools = inputs.usable_pools(pod, cluster);
+    pools.into_iter().filter_map(|pool| rooms.pool(cluster, PoolId(pool))).collect()
+}
+
+/// Books a seat; false where the pods may not use its pool. What is promised whatever fits (room ignored, bound to data,
+/// a number a person wrote) is not booked.
+fn book(
+    inputs: &Inputs<'_>,
+    rooms: &mut Rooms,
+    app: &AppFacts<'_>,
+    index: usize,
+    (cluster, pool, replicas): (ClusterId, Option<PoolId>, u32),
+) -> bool {
+    let Some(pod) = inputs.pod(app, index, cluster).filter(|_| inputs.pools[cluster.index()].known) else {
+        return true;
+    };
+    let ignored = app.app.workloads[index].policy.capacity == Capacity::Ignore;
+    if ignored || !pod.pvc_claims.is_empty() || inputs.written(app, index, cluster).is_some() {
+        return true;
+    }
+    let usable = usable(inputs, rooms, pod, cluster);
+    let pool = match (pool, usable.as_slice()) {
+        (Some(pool), usable) => rooms.pool(cluster, pool).filter(|pool| usable.contains(pool)),
+        (None, [only]) => Some(*only),
+        (None, _) => None,
+    };
+    let Some(pool) = pool else { return false };
+    let request = rooms.request(&pod.requests);
+    rooms.book(pool, request, replicas);
+    true
+}

@@ -1,0 +1,92 @@
+//! Spread constraints through the whole schedule.
+
+use crate::api::{Lifecycle, Strategy};
+use crate::model::TopologyKey;
+use crate::schedule::Deficit;
+use crate::schedule::fixture::{FleetFixture, taint};
+
+/// Clusters a1 a2 in region ra, b1 b2 in rb, c1 in rc, each with so many nodes for one pod.
+fn regions(nodes: [u32; 5]) -> FleetFixture {
+    let names = ["a1", "a2", "b1", "b2", "c1"];
+    let mut fleet = FleetFixture::new(&names);
+    for (name, nodes) in names.into_iter().zip(nodes) {
+        fleet.cluster(name).region = Some(format!("r{}", &name[..1]).into());
+        fleet.pool(name, "p", nodes, "cpu=1000");
+    }
+    fleet
+}
+
+#[test]
+fn exact_where_greedy_fails() {
+    // Region max 1, cluster max 2: {10, 1} has less room than {7, 7}.
+    let mut fleet = regions([10, 1, 7, 7, 0]);
+    let app = fleet.app("web", Strategy::DynamicWeight).deployment_of(14, "cpu=1000");
+    let app = app.spread(TopologyKey::Region, 1, Some(1)).spread(TopologyKey::Cluster, 1, Some(2));
+    fleet.add(app);
+    assert_eq!(fleet.placed("web"), "b1=7 b2=7");
+}
+
+#[test]
+fn min_counts_after_division() {
+    let mut fleet = regions([9; 5]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(4, "cpu=1000").weights(&fleet, "a1=97 b1=1 c1=1");
+    fleet.add(app.spread(TopologyKey::Region, 3, None));
+    assert_eq!(fleet.placed("web"), "a1=2 b1=1 c1=1");
+}
+
+#[test]
+fn spread_04_too_few_regions_is_said_and_others_are_placed() {
+    let mut fleet = regions([9, 9, 9, 9, 0]);
+    fleet.cluster("b1").taints = vec![taint("x:NoSchedule")];
+    fleet.cluster("b2").taints = vec![taint("x:NoSchedule")];
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(4, "cpu=1000");
+    let other = fleet.app("zz", Strategy::Aggregated).deployment_of(4, "cpu=1000");
+    fleet.add(app.spread(TopologyKey::Region, 2, None)).add(other);
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "");
+    let unmet = Deficit::Spread { topology_key: "region".into(), have: 1, min: 2, greedy: false };
+    assert_eq!(target.apps[0].deficits, [unmet]);
+    assert_eq!(fleet.seats(&target, "zz"), "a1=4");
+}
+
+#[test]
+fn spread_06_what_runs_is_not_withdrawn_when_a_region_is_lost() {
+    let mut fleet = regions([9, 0, 9, 0, 9]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(9, "cpu=1000").spread(TopologyKey::Region, 3, None);
+    fleet.add(app).runs("web", "a1=3 b1=3 c1=3");
+    fleet.scenario.lose.insert("c1".into());
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "a1=3 b1=3");
+    assert!(matches!(target.apps[0].deficits[..], [Deficit::Spread { have: 2, min: 3, .. }]));
+}
+
+#[test]
+fn a_lowered_max_empties_the_smallest_groups() {
+    let mut fleet = regions([9; 5]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(9, "cpu=1000");
+    fleet.add(app.spread(TopologyKey::Region, 1, Some(2))).runs("web", "a1=3 b1=4 c1=2");
+    assert_eq!(fleet.placed("web"), "a1=4 b1=5");
+}
+
+#[test]
+fn copies_go_to_as_many_clusters_as_max_allows() {
+    let mut fleet = regions([9, 9, 9, 9, 1]);
+    let app = fleet.app("web", Strategy::Duplicated).deployment_of(2, "cpu=1000");
+    fleet.add(app.clone().spread(TopologyKey::Region, 1, Some(1)));
+    assert_eq!(fleet.placed("web"), "a1=2 a2=2");
+    fleet.add(app);
+    assert_eq!(fleet.placed("web"), "a1=2 a2=2 b1=2 b2=2", "c1 has no room for two");
+}
+
+#[test]
+fn a_move_keeps_the_spread() {
+    let mut fleet = regions([9; 5]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(6, "cpu=1000");
+    fleet.add(app.spread(TopologyKey::Region, 2, Some(2))).runs("web", "a1=3 b1=3");
+    fleet.cluster("b1").lifecycle = Lifecycle::Draining;
+    let target = fleet.schedule();
+    let regions: std::collections::BTreeSet<_> =
+        target.apps[0].seats.iter().filter_map(|seat| fleet.fleet.cluster(seat.cluster).region.clone()).collect();
+    assert_eq!(regions.len(), 2);
+    assert_eq!(fleet.seats(&target, "web"), "a1=3 b2=3");
+}
