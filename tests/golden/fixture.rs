@@ -91,20 +91,22 @@ impl fmt::Display for Said {
 
 /// The files of a folder as a tree.
 pub fn tree(folder: &Path) -> MemoryFiles {
-    fn visit(folder: &Path, prefix: &str, files: &mut Vec<(String, Vec<u8>)>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
-            if entry.file_type().unwrap().is_dir() {
-                visit(&entry.path(), &format!("{name}/"), files);
-            } else {
-                files.push((name, std::fs::read(entry.path()).unwrap()));
-            }
+    let mut files = Vec::new();
+    list(folder, "", &mut files);
+    MemoryFiles::new(files).unwrap()
+}
+
+/// The files of a folder, with their paths below it after a prefix.
+pub fn list(folder: &Path, prefix: &str, files: &mut Vec<(String, Vec<u8>)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        if entry.file_type().unwrap().is_dir() {
+            list(&entry.path(), &format!("{name}/"), files);
+        } else {
+            files.push((name, std::fs::read(entry.path()).unwrap()));
         }
     }
-    let mut files = Vec::new();
-    visit(folder, "", &mut files);
-    MemoryFiles::new(files).unwrap()
 }
 
 impl Fixture {

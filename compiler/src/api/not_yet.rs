@@ -70,7 +70,7 @@ pub const NOT_YET: &[NotYet] = &[
 ];
 
 /// Where `placement` stands in each kind.
-const PLACEMENTS: &[(&str, &[&str])] = &[
+pub(crate) const PLACEMENTS: &[(&str, &[&str])] = &[
     ("App", &["spec", "placement"]),
     ("PlacementPolicy", &["spec", "placement"]),
     ("Team", &["spec", "placement"]),

@@ -108,6 +108,21 @@ fn typed<T: DeserializeOwned>(node: &Node<'_>, kind: &str) -> Result<T, Vec<Find
     })
 }
 
+/// Whether a document of this kind decodes, header aside.
+#[cfg(test)]
+pub(super) fn typed_by_kind(node: &Node<'_>, kind: &str) -> Result<(), DecodeError> {
+    match kind {
+        "Fleet" => yaml::decode::<api::Object<api::FleetSpec>>(node).map(drop),
+        "Cluster" => yaml::decode::<api::Object<api::ClusterSpec>>(node).map(drop),
+        "Team" => yaml::decode::<api::Object<api::TeamSpec>>(node).map(drop),
+        "App" => yaml::decode::<api::Object<api::AppSpec>>(node).map(drop),
+        "PlacementPolicy" => yaml::decode::<api::Object<api::PlacementPolicySpec>>(node).map(drop),
+        "OverridePolicy" => yaml::decode::<api::Object<api::OverridePolicySpec>>(node).map(drop),
+        "PriorityClass" => yaml::decode::<api::PriorityClass>(node).map(drop),
+        other => panic!("no kind {other}"),
+    }
+}
+
 fn decode_finding(error: &DecodeError) -> Finding {
     let code: Code = match &error.kind {
         DecodeErrorKind::UnknownField { .. } => codes::fields::UNKNOWN_FIELD,

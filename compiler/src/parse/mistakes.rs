@@ -87,7 +87,9 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
                 })
             };
             let branches: Vec<_> = context.iter().filter(|b| !only_null(b)).collect();
-            let constants: Vec<&str> = branches.iter().flat_map(|b| b.iter()).filter_map(constant).flatten().collect();
+            let here_itself = |e: &&ValidationError<'static>| e.instance_path() == error.instance_path();
+            let of_this_value = branches.iter().flat_map(|b| b.iter()).filter(here_itself);
+            let constants: Vec<&str> = of_this_value.filter_map(constant).flatten().collect();
             if !constants.is_empty() {
                 let message = format!("{} takes one of {}", at(&path), constants.join(", "));
                 let code = if instance.is_string() { codes::fields::INVALID_VALUE } else { codes::fields::WRONG_TYPE };
@@ -97,10 +99,10 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
                 findings.push(finding);
             } else {
                 // of several forms, the one that takes a value of this type is the one that was meant
-                let other_type = |e: &ValidationError<'static>| {
-                    e.instance_path() == error.instance_path() && matches!(e.kind(), ValidationErrorKind::Type { .. })
-                };
-                let meant: Vec<_> = branches.iter().filter(|b| !b.iter().any(other_type)).collect();
+                let other_type =
+                    |e: &ValidationError<'static>| here_itself(&e) && matches!(e.kind(), ValidationErrorKind::Type { .. });
+                let only = branches.len() == 1;
+                let meant: Vec<_> = branches.iter().filter(|b| only || !b.iter().any(other_type)).collect();
                 if let [one] = meant.as_slice() {
                     one.iter().for_each(|e| push(node, schema, e, findings));
                 } else {

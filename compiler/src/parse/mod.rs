@@ -10,6 +10,8 @@ mod intent;
 mod manifest;
 mod mistakes;
 mod template;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -67,6 +67,10 @@ impl<'de, 's> Deserializer<'de> for &'de Node<'s> {
         if name == SPANNED_NAME {
             return visitor.visit_map(WithPlace::new(self.span, self)).map_err(|error| error.or_at(self.span));
         }
+        // derived visitors also take a list of the fields in order, which nobody means in YAML
+        if let Yaml::Seq(_) = self.value {
+            return Err(DecodeError::invalid_type(self.unexpected(), &visitor).or_at(self.span));
+        }
         self.deserialize_any(visitor)
     }
 

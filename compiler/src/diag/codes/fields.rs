@@ -20,12 +20,14 @@ family! {
     UNKNOWN_KIND = 1025 Error "unknown apiVersion or kind";
     /// A name is not of the form that Kubernetes takes for this kind. The message says which characters are allowed.
     INVALID_NAME = 1026 Error "invalid name";
-    /// A label key or value, or a label expression, is not of the form that Kubernetes takes.
+    /// A label key or value, or a label expression, is not of the form that Kubernetes takes. `In` and `NotIn` need
+    /// values, `Exists` and `DoesNotExist` have none.
     INVALID_LABEL = 1027 Error "invalid label or label expression";
     /// A taint or toleration that Kubernetes refuses: `tolerationSeconds` without NoExecute, `Exists` with a value, an
     /// empty key without `Exists`.
     INVALID_TOLERATION = 1028 Error "invalid taint or toleration";
-    /// `names: []` selects nothing. Leave `names` out to inherit, or write `{}` for all.
+    /// `names: []` selects nothing, which is never what somebody wants to say. Leave `names` out to inherit, or write
+    /// `{}` for all.
     EMPTY_NAMES = 1029 Error "an empty list of names";
     /// `toolVersion` in `fleet.yaml` names another version of fleetwright. Each version may place and render differently,
     /// so an upgrade is a reviewed change of this line. Use that version, or change the line and look at the diff.

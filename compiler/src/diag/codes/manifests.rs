@@ -9,7 +9,8 @@ family! {
     /// A namespaced object without a namespace, in an App that states none either. State `spec.namespace` in the App, or
     /// `metadata.namespace` in the manifest.
     NO_NAMESPACE = 1082 Error "no namespace";
-    /// The manifest's own namespace differs from the App's. The manifest's own counts.
+    /// Some manifests name another namespace than their App. What a manifest says itself counts, so these objects do
+    /// not lie where the App says. Remove `metadata.namespace` from them, or make an App of their own.
     OTHER_NAMESPACE = 1083 Warning "another namespace than the app's";
     /// A cluster-scoped object with a namespace. The API server ignores it, and so does fleetwright.
     NAMESPACE_ON_CLUSTER_SCOPED = 1084 Warning "namespace on a cluster-scoped object";
@@ -18,32 +19,39 @@ family! {
     UNKNOWN_NATIVE_FIELD = 1085 Warning "field that the kind does not have";
     /// A value of another type than the field has in Kubernetes: the API server would refuse the object.
     WRONG_NATIVE_TYPE = 1086 Error "value of the wrong type for its field";
-    /// A field that Kubernetes requires is missing: the API server would refuse the object.
+    /// A field that Kubernetes requires is missing: the API server would refuse the object when it is applied, cluster
+    /// by cluster.
     MISSING_NATIVE_FIELD = 1087 Warning "required field missing";
     /// A Secret in the clear in a Git repository is readable by everyone who can read the repository, for ever. Encrypt it
     /// with SOPS, use an external secret store, or allow it with `secrets.plaintext: Allow` in `fleet.yaml`.
     PLAINTEXT_SECRET = 1088 Error "Secret in the clear";
     /// The same object stands in two places of one App: the same kind, namespace and name. Only one can be applied.
     DUPLICATE_OBJECT = 1089 Error "object defined twice in one app";
-    /// Two Apps produce the same object in the same cluster. They would overwrite each other for ever.
+    /// Two Apps produce the same object in the same cluster. They would overwrite each other for ever. Give one of them
+    /// another namespace or name, or clusters that do not overlap. It is checked on all clusters an App may ever run
+    /// in, so that a failover is not what finds out.
     CONTESTED_OBJECT = 1090 Error "object of two apps in one cluster";
     /// The object is larger than the API server stores (1 MiB for the data of a ConfigMap or Secret, about 1.5 MiB for
     /// any object).
     TOO_LARGE = 1091 Error "object too large";
-    /// A version of a kind that Kubernetes no longer serves. Use the version that is shown.
+    /// A version of a kind that Kubernetes no longer serves: a current cluster refuses the object. Use the version that
+    /// is shown; fields may have moved.
     REMOVED_VERSION = 1092 Warning "API version that Kubernetes no longer serves";
     /// A pod template that the API server would refuse: a container without a name, a request above its limit, a
     /// malformed quantity, a node affinity term without values.
     INVALID_POD = 1093 Error "pod that Kubernetes refuses";
-    /// The data of a Secret is not base64. Use `stringData` for plain text.
+    /// The data of a Secret is not base64, so the API server would refuse it. Use `stringData` for plain text; a
+    /// placeholder to be filled in later belongs into no manifest.
     NOT_BASE64 = 1094 Error "Secret data that is not base64";
     /// The name, the namespace, a label or the group of a manifest is not of the form that Kubernetes takes.
     INVALID_OBJECT_NAME = 1095 Error "name that Kubernetes refuses";
-    /// `replicas`, `parallelism` or `completions` is not a whole number from 0 to 2147483647.
+    /// `replicas`, `parallelism` or `completions` is not a whole number from 0 to 2147483647, which is all that
+    /// Kubernetes takes.
     INVALID_REPLICAS = 1096 Error "invalid replica count";
     /// A document that is encrypted with SOPS. Encrypted documents are not rendered by this version.
     SOPS = 1097 Error "encrypted document";
-    /// An annotation of fleetwright with a value, or a name, that it does not know.
+    /// An annotation below `fleetwright.io/` with a value, or a name, that fleetwright does not know. A misspelt one
+    /// would silently do nothing. The message lists those there are.
     UNKNOWN_ANNOTATION = 1098 Error "unknown fleetwright annotation";
     /// The manifest carries `fleetwright.io/team` or `fleetwright.io/app` itself. Both are set by fleetwright, on top-level
     /// metadata only, and replace what the manifest says.

@@ -4,14 +4,18 @@ family! {
     /// The target of an override matches no object of the app, so the override would silently do nothing. Compare kind, name
     /// and labels with the manifests.
     TARGET_MATCHES_NOTHING = 1160 Error "override target matches nothing";
-    /// An override uses a variable that is not there, in at least one cluster it is for.
+    /// An override, or an object that asks for substitution, uses a variable that is not there in at least one cluster
+    /// it is for. State it in `values` of the cluster or the Fleet, or narrow the override's `clusters`. A literal `${`
+    /// is written `$${`.
     UNKNOWN_VARIABLE = 1161 Error "unknown variable";
     /// An override names a path that the object does not have. `set` needs the parent of what it sets, `remove` the field
     /// itself; paths are JSON pointers (`/spec/replicas`, `/metadata/annotations/a~1b`).
     NO_SUCH_PATH = 1162 Error "no such path";
-    /// An override would change the kind, name or namespace of an object. Its identity cannot change.
+    /// An override would change the kind, name or namespace of an object: it would be another object, and the first
+    /// would be missing. Write another manifest, and choose its clusters with a rule in `objects`.
     IDENTITY_CHANGED = 1163 Error "override changes the identity of an object";
-    /// After an override, a field has a value of a type that it does not take in Kubernetes.
+    /// After an override, a field has a value of a type that it does not take in Kubernetes, or that does not exist:
+    /// the API server would refuse the object.
     OVERRIDE_TYPE = 1164 Error "override gives a field the wrong type";
     /// An operation that cannot be applied: not a valid patch, a `test` that fails, a container that is not there.
     OVERRIDE_FAILED = 1165 Error "override cannot be applied";

@@ -8,9 +8,11 @@ family! {
     NO_CLUSTER_MATCHES = 1131 Error "no cluster matches";
     /// Replicas that fit nowhere. What fits runs; the message says what each cluster lacks.
     UNPLACED = 1132 Warning "replicas that fit nowhere";
-    /// The spread cannot be met. Nothing is added; what is placed stays.
+    /// The spread cannot be met by the clusters there are. Nothing is added; what is placed stays. Lower `min`, or let
+    /// more clusters match.
     SPREAD_UNMET = 1133 Warning "spread cannot be met";
-    /// `weights` are stated and none matches a selected cluster, so nothing would be placed.
+    /// `weights` are stated and none matches a selected cluster, so nothing would be placed. A cluster that no rule
+    /// matches has weight 0.
     NO_WEIGHT_MATCHES = 1134 Warning "no weight matches";
     /// `total` in an App with several divisible workloads does not say which of them is meant. Use a rule in `objects`.
     AMBIGUOUS_TOTAL = 1135 Error "total for several workloads";
@@ -23,7 +25,8 @@ family! {
     JOB_NOT_DIVISIBLE = 1138 Error "Job that cannot be divided";
     /// A StatefulSet is told to be divided. Its pods would have the same names in every cluster.
     STATEFULSET_DIVIDED = 1139 Error "StatefulSet that cannot be divided";
-    /// The capacity of a cluster is not stated, so room in it counts as unknown: as much as is asked for.
+    /// The capacity of a cluster is not stated, so room in it counts as unknown: as much as is asked for. State
+    /// `nodePools` in its file.
     UNKNOWN_CAPACITY = 1140 Warning "capacity of a cluster unknown";
     /// Two spread constraints on the same topology key. Only one can count: merge them into one with `min` and `max`.
     DUPLICATE_SPREAD = 1141 Error "two constraints on one topology key";

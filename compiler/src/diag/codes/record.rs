@@ -3,7 +3,8 @@
 family! {
     /// A file of the record is not of a form or version that this binary knows. Nothing is placed on a guess.
     UNKNOWN_RECORD = 1180 Error "record that cannot be read";
-    /// The record holds an app twice, or seats of one workload in one cluster twice.
+    /// The record holds an app twice, a workload twice, or two seats of one workload in one pool of a cluster. It is
+    /// written by fleetwright; two merged branches may have left both. Keep one.
     DUPLICATE_RECORD = 1181 Error "recorded twice";
     /// A cluster file was removed while the cluster still holds placements. Removing it never deletes anything in the
     /// cluster. Set `lifecycle: Draining`, let its apps move, then `Retired`, then remove the file.

@@ -11,7 +11,7 @@ family! {
     UNKNOWN_PRIORITY_CLASS = 1063 Error "unknown priority class";
     /// A provider, region or zone is named that no cluster has. The selector would never match because of it.
     UNKNOWN_TOPOLOGY = 1064 Warning "provider, region or zone of no cluster";
-    /// A policy or a rule selects nothing, so it does nothing. Often a label or a name is misspelt.
+    /// A policy, a rule or a selector selects nothing, so it does nothing. Often a label or a name is misspelt.
     SELECTS_NOTHING = 1065 Warning "selects nothing";
     /// More than one PriorityClass says `globalDefault: true`, so the priority of apps that name none is not defined.
     TWO_DEFAULT_CLASSES = 1066 Error "more than one default priority class";

@@ -1,7 +1,8 @@
 //! FW1110–FW1129: what a team may not do.
 
 family! {
-    /// The team may not use this namespace. The platform's file of the team lists those it may.
+    /// The team may not use this namespace. The platform's file of the team lists those it may; a team cannot edit that
+    /// file. An object without a namespace takes its App's.
     NAMESPACE_NOT_ALLOWED = 1110 Error "namespace that the team may not use";
     /// The team may not use this kind. By default cluster-scoped kinds and `rbac.authorization.k8s.io` are denied; the
     /// platform's file of the team can allow them.
@@ -10,7 +11,8 @@ family! {
     CLUSTER_NOT_ALLOWED = 1112 Error "cluster that the team may not use";
     /// The App names a priority class that the team may not use. The platform's file of the team lists those it may.
     PRIORITY_NOT_ALLOWED = 1113 Error "priority class that the team may not use";
-    /// A policy in a team's folder reaches other teams, or says `enforced`. Only policies in `policies/` may.
+    /// A policy in a team's folder reaches other teams, or says `enforced`. Only policies in `policies/` may: a team
+    /// decides about its own apps.
     TEAM_POLICY_REACH = 1114 Error "team policy beyond the team";
     /// The App asks for more than the team's quota leaves. It keeps what it had. In a single compile this is a warning,
     /// because adding a cluster or a failover must never be refused by a quota; a change that causes it is refused by
