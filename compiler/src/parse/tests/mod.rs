@@ -2,6 +2,7 @@ mod agreement;
 mod mistakes;
 mod not_yet;
 mod rich;
+mod secrets;
 
 use crate::diag::Finding;
 use crate::yaml::{Limits, Node, compose};
