@@ -27,6 +27,8 @@ pub struct Deviation {
 pub enum Unanswered {
     /// The case is about something the library does not do (yet).
     Unmapped(String),
+    /// The library refuses the input, which is an answer.
+    Refused,
     /// The case is not understood: a failure.
     Malformed(String),
 }
@@ -46,12 +48,13 @@ pub struct Op {
 
 /// The row of an op.
 pub fn lookup(op: &str) -> Option<&'static Op> {
-    let families: [&'static [Op]; 8] = [
+    let families: [&'static [Op]; 9] = [
         crate::yaml::OPS,
         crate::kubernetes::OPS,
         crate::selector::OPS,
         crate::division::OPS,
         crate::overrides::OPS,
+        crate::policy_order::OPS,
         crate::quota::OPS,
         crate::estimate::OPS,
         crate::spread::OPS,

@@ -11,14 +11,14 @@ use fleetwright_compiler::room::{EligiblePool, PoolSpec, Rooms, summary_room, su
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::asked::{Op, Unanswered, as_written};
+use crate::asked::{Deviation, Op, Unanswered, as_written};
 use crate::read::read;
 
 pub const OPS: &[Op] = &[
     Op { name: "max_replicas_summary", answer: from_summary, normal: as_written, deviations: &[] },
     Op { name: "general_max_replicas", answer: from_summaries, normal: as_written, deviations: &[] },
     Op { name: "match_node", answer: match_node, normal: as_written, deviations: &[] },
-    Op { name: "accurate_max_replicas", answer: from_nodes, normal: as_written, deviations: &[] },
+    Op { name: "accurate_max_replicas", answer: from_nodes, normal: as_written, deviations: PODS },
 ];
 
 /// Quantities by name.
@@ -61,8 +61,8 @@ impl Requirements {
         self.resource_request.as_ref().map(resources).unwrap_or_default()
     }
 
-    /// The pod spec that claims such nodes.
-    fn pod(&self) -> PodFacts {
+    /// A pod that requests as much on such nodes.
+    pub fn pod(&self) -> PodFacts {
         let claim = self.node_claim.clone().unwrap_or_default();
         let mut spec = Map::new();
         let mut put = |key: &str, value: Option<Value>| value.map(|value| spec.insert(key.to_owned(), value));
@@ -72,6 +72,10 @@ impl Requirements {
             .hard_node_affinity
             .map(|required| json!({ "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": required } }));
         put("affinity", affinity);
+        let request = self.resource_request.clone().unwrap_or_default();
+        let requests: Map<String, Value> =
+            request.iter().map(|(name, quantity)| (name.to_string(), quantity.canonical().into())).collect();
+        put("containers", Some(json!([{ "name": "c", "resources": { "requests": requests } }])));
         pod::read(&Value::Object(spec)).facts
     }
 }
@@ -292,3 +296,11 @@ fn from_nodes(input: &Value) -> Result<Value, Unanswered> {
     let room = rooms.sum_room(&eligible, request);
     Ok(json!({ "replicas": room.map(|room| replicas(room.replicas)) }))
 }
+
+const PODS: &[Deviation] = &[Deviation {
+    why: "a node that does not say how many pods it takes takes as many as a kubelet does by default",
+    holds: |asked| {
+        let nodes = asked.input.get("nodes").and_then(Value::as_array).into_iter().flatten();
+        nodes.into_iter().any(|node| node.pointer("/allocatable/pods").is_none())
+    },
+}];

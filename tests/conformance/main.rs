@@ -16,8 +16,10 @@ mod cases;
 mod division;
 mod estimate;
 mod kubernetes;
+mod lowered;
 mod outcome;
 mod overrides;
+mod policy_order;
 mod quota;
 mod read;
 mod selector;
@@ -51,12 +53,12 @@ fn run(out: &mut dyn Write) -> Result<bool, String> {
     let given = match cases::given()? {
         Source::Folder(folder) => {
             let tally = Tally::of(cases::read_folder(&folder)?);
-            writeln!(out, "conformance: cases of {}", folder.display()).map_err(|error| error.to_string())?;
+            writeln!(out, "cases of {}", folder.display()).map_err(|error| error.to_string())?;
             Some(tally)
         }
         Source::Absent(folder) => {
             let text = format!(
-                "conformance: NO CASES: {} is not there. Only the project's own cases run. Set FLEETWRIGHT_CASES to a \
+                "NO CASES: {} is not there. Only the project's own cases run. Set FLEETWRIGHT_CASES to a \
                  folder of cases to run them.",
                 folder.display()
             );

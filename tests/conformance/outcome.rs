@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use crate::asked::{Asked, Unanswered, lookup};
+use crate::asked::{Asked, Unanswered, lookup, refused};
 use crate::cases::{Case, CaseFile};
 
 /// What became of one case.
@@ -124,6 +124,7 @@ fn judge(case: &Case) -> Verdict {
     let Some(row) = lookup(op) else { return unmapped("no mapping for this op".to_owned()) };
     let answer = match (row.answer)(input) {
         Ok(answer) => (row.normal)(input, without_quotes(answer)),
+        Err(Unanswered::Refused) => refused(),
         Err(Unanswered::Unmapped(why)) => return unmapped(why),
         Err(Unanswered::Malformed(why)) => return Verdict::Failed(format!("{op}: the case is not understood: {why}")),
     };

@@ -1,27 +1,20 @@
-//! Overrides: labels, annotations, arguments, images, image references, and the order of policies.
+//! Overrides: labels, annotations, arguments, images, image references.
 //!
 //! Karmada's facts are JSON patches; ours are objects after an operation. So the patches of a case are run by the
 //! library's own JSON patch, and objects are compared.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use fleetwright_compiler::base::labels::Labels;
-use fleetwright_compiler::base::{ClusterId, SmolStr};
-use fleetwright_compiler::diag::Diagnostics;
+use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::kinds::native::lookup_api_version;
-use fleetwright_compiler::model::lower::{FileInput, lower};
 use fleetwright_compiler::overrides::image::{ImageRef, split_host};
 use fleetwright_compiler::overrides::{
     Containers, ImageRule, ListEdit, Operation, Subject, Variables, apply, json_patch,
 };
-use fleetwright_compiler::parse::{FileForm, parse};
-use fleetwright_compiler::source::{FileClass, RepoPath};
-use fleetwright_compiler::yaml::Limits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::asked::{Asked, Deviation, Op, Unanswered, as_written, refused};
+use crate::asked::{Deviation, Op, Unanswered, as_written, refused};
 use crate::read::read;
 
 pub const OPS: &[Op] = &[
@@ -32,7 +25,6 @@ pub const OPS: &[Op] = &[
     Op { name: "image_patches", answer: image_patches, normal: patched, deviations: &[] },
     Op { name: "parse_image", answer: parse_image, normal: as_written, deviations: &[] },
     Op { name: "split_image_host", answer: split_image_host, normal: as_written, deviations: &[] },
-    Op { name: "matching_override_order", answer: matching_order, normal: as_written, deviations: ORDER },
 ];
 
 fn subject(object: &Value) -> Subject {
@@ -302,201 +294,3 @@ fn split_image_host(input: &Value) -> Result<Value, Unanswered> {
     let (host, repository) = split_host(&input);
     Ok(json!({ "expectedHostname": host, "expectedRepository": repository }))
 }
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Matching {
-    cluster: Object,
-    policies: Vec<Policy>,
-    resource: Value,
-}
-
-#[derive(Deserialize)]
-struct Object {
-    metadata: Metadata,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Metadata {
-    name: String,
-    #[serde(default)]
-    namespace: String,
-    #[serde(default)]
-    labels: Labels,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Policy {
-    metadata: Metadata,
-    spec: PolicySpec,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PolicySpec {
-    #[serde(default)]
-    resource_selectors: Vec<ResourceSelector>,
-    #[serde(default)]
-    override_rules: Vec<Rule>,
-    /// The form before `overrideRules`: one rule.
-    #[serde(default)]
-    target_cluster: Option<TargetCluster>,
-    #[serde(default)]
-    overriders: Option<Value>,
-}
-
-#[derive(Deserialize, Clone)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Rule {
-    #[serde(default)]
-    target_cluster: Option<TargetCluster>,
-    overriders: Value,
-}
-
-#[derive(Deserialize, Clone)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct TargetCluster {
-    #[serde(default)]
-    cluster_names: Vec<String>,
-    #[serde(default)]
-    exclude: Vec<String>,
-    #[serde(default)]
-    label_selector: Option<Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ResourceSelector {
-    api_version: String,
-    kind: String,
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    namespace: Option<String>,
-    #[serde(default)]
-    label_selector: Option<LabelSelector>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct LabelSelector {
-    #[serde(default)]
-    match_labels: Labels,
-}
-
-impl TargetCluster {
-    fn selector(&self) -> Value {
-        let mut selector = json!({});
-        if !self.cluster_names.is_empty() {
-            selector["names"] = json!(self.cluster_names);
-        }
-        if !self.exclude.is_empty() {
-            selector["exclude"] = json!(self.exclude);
-        }
-        for (key, value) in self.label_selector.iter().filter_map(Value::as_object).flatten() {
-            selector[key] = value.clone();
-        }
-        selector
-    }
-}
-
-impl ResourceSelector {
-    fn target(&self) -> Value {
-        let mut target = json!({ "kind": self.kind });
-        if let Some((group, _)) = self.api_version.split_once('/') {
-            target["group"] = json!(group);
-        }
-        for (key, text) in [("name", &self.name), ("namespace", &self.namespace)] {
-            if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
-                target[key] = json!(text);
-            }
-        }
-        if let Some(labels) = &self.label_selector {
-            target["labels"] = json!(labels.match_labels);
-        }
-        target
-    }
-}
-
-/// A fleet of one cluster, one app with the object, and a policy of the fleet for each of Karmada's: the rules that reach
-/// the object there, in the order in which the library runs them. Each rule is told by an annotation.
-fn matching_order(input: &Value) -> Result<Value, Unanswered> {
-    let Matching { cluster, policies, resource } = read(input)?;
-    let object = |kind: &str, name: &str, labels: &Labels, spec: Value| {
-        json!({
-            "apiVersion": "fleetwright.io/v1alpha1", "kind": kind,
-            "metadata": { "name": name, "labels": labels }, "spec": spec,
-        })
-    };
-    let team = json!({ "namespaces": [{ "prefix": "" }], "kinds": { "allow": [{ "group": "*", "kind": "*" }] } });
-    let none = Labels::new();
-    let mut files = vec![
-        ("clusters/c.json".to_owned(), object("Cluster", &cluster.metadata.name, &cluster.metadata.labels, json!({}))),
-        ("teams/t.json".to_owned(), object("Team", "t", &none, team)),
-        ("teams/t/a/app.json".to_owned(), object("App", "a", &none, json!({ "namespace": "default" }))),
-        ("teams/t/a/object.json".to_owned(), resource),
-    ];
-    let mut told = Vec::new();
-    for (number, Policy { metadata, spec }) in policies.into_iter().enumerate() {
-        let older = spec.overriders.map(|overriders| Rule { target_cluster: spec.target_cluster, overriders });
-        let mut overrides = Vec::new();
-        for rule in older.into_iter().chain(spec.override_rules) {
-            let clusters = rule.target_cluster.as_ref().map_or_else(|| json!({}), TargetCluster::selector);
-            let marked = |target: Option<Value>| {
-                let mut entry = json!({ "clusters": clusters, "annotations": { "rule": told.len().to_string() } });
-                entry["target"] = target.unwrap_or_else(|| json!({}));
-                entry
-            };
-            if spec.resource_selectors.is_empty() {
-                overrides.push(marked(None));
-            }
-            overrides.extend(spec.resource_selectors.iter().map(|selector| marked(Some(selector.target()))));
-            let (name, namespace) = (&metadata.name, &metadata.namespace);
-            told.push(json!({ "name": name, "namespace": namespace, "overriders": rule.overriders }));
-        }
-        let spec = json!({ "apps": {}, "overrides": overrides });
-        files.push((format!("policies/{number:04}.json"), object("OverridePolicy", &metadata.name, &none, spec)));
-    }
-    files.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let mut inputs = Vec::new();
-    for (path, value) in files {
-        let path = RepoPath::new(&path).map_err(|error| Unanswered::Malformed(error.to_string()))?;
-        let Some(class) = FileClass::of(&path) else { continue };
-        let form = FileForm::of(class, path.as_str());
-        let ir = Arc::new(parse(value.to_string().as_bytes(), form, &Limits::default()));
-        inputs.push(FileInput { path, class, ir });
-    }
-    let mut diagnostics = Diagnostics::default();
-    let (fleet, _) = lower(&inputs, &mut diagnostics);
-    let Some(app) = fleet.apps.first() else {
-        return Err(Unanswered::Malformed(format!("no app in the fleet of the case: {diagnostics:?}")));
-    };
-    let mut order: Vec<Value> = Vec::new();
-    for rule in app.overrides.iter().filter(|rule| rule.clusters.contains(ClusterId(0))) {
-        for (operation, _) in &rule.operations {
-            let Operation::Annotations(marks) = operation else { continue };
-            let number = marks.values().flatten().next().and_then(|mark| mark.parse::<usize>().ok());
-            let entry = number.and_then(|number| told.get(number)).cloned().unwrap_or_default();
-            if order.last() != Some(&entry) {
-                order.push(entry);
-            }
-        }
-    }
-    Ok(json!({ "wantedOverriders": order }))
-}
-
-const ORDER: &[Deviation] = &[Deviation {
-    why: "the order of override policies is layer, precedence, name: stated, not derived from how exact a selector is",
-    holds: |asked: &Asked<'_>| {
-        let rules = |answer: &Value| -> Option<Vec<String>> {
-            let list = answer.get("wantedOverriders")?.as_array()?;
-            let mut texts: Vec<String> = list.iter().map(Value::to_string).collect();
-            texts.sort();
-            Some(texts)
-        };
-        let policies = asked.input.get("policies").and_then(Value::as_array).map_or(0, Vec::len);
-        policies > 1 && rules(asked.answer) == rules(asked.expected)
-    },
-}];

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::asked::{Asked, Deviation, Op, Unanswered, as_written, refused};
-use crate::read::read;
+use crate::read::{decode, read};
 
 pub const OPS: &[Op] = &[
     Op { name: "resource_matches", answer: resource_matches, normal: as_written, deviations: RESOURCES },
@@ -26,7 +26,7 @@ pub const OPS: &[Op] = &[
     },
     Op { name: "highest_priority_policy", answer: highest_policy, normal: as_written, deviations: RESOURCES },
     Op { name: "highest_priority_cluster_policy", answer: highest_policy, normal: as_written, deviations: RESOURCES },
-    Op { name: "cluster_matches", answer: cluster_matches, normal: as_written, deviations: &[] },
+    Op { name: "cluster_matches", answer: cluster_matches, normal: as_written, deviations: INVALID },
     Op { name: "match_zones", answer: match_zones, normal: as_written, deviations: ZONES },
 ];
 
@@ -61,7 +61,18 @@ struct ResourceSelector {
     #[serde(default)]
     name: Option<SmolStr>,
     #[serde(default)]
-    label_selector: Option<LabelSelector>,
+    label_selector: Option<Value>,
+}
+
+/// A selector that Kubernetes would refuse is refused.
+fn labels(selector: Option<Value>) -> Result<LabelSelector, Unanswered> {
+    match selector {
+        None | Some(Value::Null) => Ok(ANY_LABELS),
+        Some(selector) => {
+            let selector = decode::<LabelSelector>(&selector).filter(|selector| selector.validate().is_ok());
+            selector.ok_or(Unanswered::Refused)
+        }
+    }
 }
 
 fn team(api_version: &str, kind: &str, namespace: &str) -> SmolStr {
@@ -69,26 +80,29 @@ fn team(api_version: &str, kind: &str, namespace: &str) -> SmolStr {
 }
 
 impl ResourceSelector {
-    /// `namespaces` stand for an absent namespace, which is any.
-    fn app_selector(self, any_namespace: &str) -> AppSelector {
+    /// `any_namespace` stands for an absent namespace, which is any.
+    fn app_selector(self, any_namespace: &str) -> Result<AppSelector, Unanswered> {
         let namespace = self.namespace.filter(|namespace| !namespace.is_empty());
-        AppSelector {
-            labels: self.label_selector.unwrap_or(ANY_LABELS),
+        Ok(AppSelector {
+            labels: labels(self.label_selector)?,
             names: self.name.filter(|name| !name.is_empty()).map(|name| vec![name]),
             teams: Some(vec![team(&self.api_version, &self.kind, namespace.as_deref().unwrap_or(any_namespace))]),
-        }
+        })
     }
 
-    fn specificity(self, resource: &Resource) -> Option<Specificity> {
+    fn specificity(self, resource: &Resource) -> Result<Option<Specificity>, Unanswered> {
         let Metadata { name, namespace, labels } = &resource.metadata;
         let team = team(&resource.api_version, &resource.kind, namespace);
-        self.app_selector(namespace).matches(&team, name, labels)
+        Ok(self.app_selector(namespace)?.matches(&team, name, labels))
     }
 }
 
-fn best(selectors: Vec<ResourceSelector>, resource: &Resource) -> Option<Specificity> {
-    let found = selectors.into_iter().filter_map(|selector| selector.specificity(resource));
-    found.min_by_key(|specificity| Rank::new(0, *specificity, ""))
+fn best(selectors: Vec<ResourceSelector>, resource: &Resource) -> Result<Option<Specificity>, Unanswered> {
+    let mut found = Vec::new();
+    for selector in selectors {
+        found.extend(selector.specificity(resource)?);
+    }
+    Ok(found.into_iter().min_by_key(|specificity| Rank::new(0, *specificity, "")))
 }
 
 /// Karmada's numbers for how specific a selector is.
@@ -110,12 +124,12 @@ struct One {
 
 fn resource_matches(input: &Value) -> Result<Value, Unanswered> {
     let One { rs, resource } = read(input)?;
-    Ok(json!({ "want": rs.specificity(&resource).is_some() }))
+    Ok(json!({ "want": rs.specificity(&resource)?.is_some() }))
 }
 
 fn selector_priority(input: &Value) -> Result<Value, Unanswered> {
     let One { rs, resource } = read(input)?;
-    Ok(json!({ "priority": number(rs.specificity(&resource)) }))
+    Ok(json!({ "priority": number(rs.specificity(&resource)?) }))
 }
 
 #[derive(Deserialize)]
@@ -127,12 +141,12 @@ struct Several {
 
 fn match_selectors(input: &Value) -> Result<Value, Unanswered> {
     let Several { selectors, resource } = read(input)?;
-    Ok(json!({ "want": best(selectors, &resource).is_some() }))
+    Ok(json!({ "want": best(selectors, &resource)?.is_some() }))
 }
 
 fn selectors_priority(input: &Value) -> Result<Value, Unanswered> {
     let Several { selectors, resource } = read(input)?;
-    Ok(json!({ "priority": number(best(selectors, &resource)) }))
+    Ok(json!({ "priority": number(best(selectors, &resource)?) }))
 }
 
 #[derive(Deserialize)]
@@ -160,7 +174,7 @@ fn highest_policy(input: &Value) -> Result<Value, Unanswered> {
     let Policies { policies, resource } = read(input)?;
     let mut reaching = Vec::new();
     for Policy { metadata, spec } in policies {
-        if let Some(specificity) = best(spec.resource_selectors, &resource) {
+        if let Some(specificity) = best(spec.resource_selectors, &resource)? {
             reaching.push((metadata.name, spec.priority, specificity));
         }
     }
@@ -169,20 +183,36 @@ fn highest_policy(input: &Value) -> Result<Value, Unanswered> {
     Ok(json!({ "policy": first.map(|(name, ..)| name) }))
 }
 
-const RESOURCES: &[Deviation] = &[Deviation {
-    why: "all parts of a selector must hold: Karmada ignores the labels of one with a name",
-    holds: |asked| {
-        let one = asked.input.get("rs").into_iter();
-        let several = asked.input.get("selectors").and_then(Value::as_array).into_iter().flatten();
-        let policies = asked.input.get("policies").and_then(Value::as_array).into_iter().flatten();
-        let of_policies =
-            policies.filter_map(|policy| policy.pointer("/spec/resourceSelectors").and_then(Value::as_array)).flatten();
-        let stated = |selector: &Value, part: &str| {
-            selector.get(part).is_some_and(|part| !part.is_null() && part.as_str() != Some(""))
-        };
-        one.chain(several).chain(of_policies).any(|rs| stated(rs, "name") && stated(rs, "labelSelector"))
+/// What Karmada answers for what never matches.
+fn nothing(expected: &Value) -> bool {
+    [json!({ "want": false }), json!({ "priority": 0 }), json!({ "policy": null })].contains(expected)
+}
+
+const REFUSED: Deviation = Deviation {
+    why: "a selector that Kubernetes would refuse is refused, not one that never matches",
+    holds: |asked| *asked.answer == refused() && nothing(asked.expected),
+};
+
+const INVALID: &[Deviation] = &[REFUSED];
+
+const RESOURCES: &[Deviation] = &[
+    REFUSED,
+    Deviation {
+        why: "all parts of a selector must hold: Karmada ignores the labels of one with a name",
+        holds: |asked| {
+            let one = asked.input.get("rs").into_iter();
+            let several = asked.input.get("selectors").and_then(Value::as_array).into_iter().flatten();
+            let policies = asked.input.get("policies").and_then(Value::as_array).into_iter().flatten();
+            let of_policies = policies
+                .filter_map(|policy| policy.pointer("/spec/resourceSelectors").and_then(Value::as_array))
+                .flatten();
+            let stated = |selector: &Value, part: &str| {
+                selector.get(part).is_some_and(|part| !part.is_null() && part.as_str() != Some(""))
+            };
+            one.chain(several).chain(of_policies).any(|rs| stated(rs, "name") && stated(rs, "labelSelector"))
+        },
     },
-}];
+];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -199,7 +229,7 @@ struct Affinity {
     #[serde(default)]
     exclude: Vec<SmolStr>,
     #[serde(default)]
-    label_selector: Option<LabelSelector>,
+    label_selector: Option<Value>,
     #[serde(default)]
     field_selector: Option<FieldSelector>,
 }
@@ -289,7 +319,7 @@ fn cluster_matches(input: &Value) -> Result<Value, Unanswered> {
     let AffinityAndCluster { affinity, cluster } = read(input)?;
     let cluster = cluster.cluster();
     let mut selectors = vec![Selector {
-        labels: affinity.label_selector.unwrap_or(ANY_LABELS),
+        labels: labels(affinity.label_selector)?,
         names: Some(affinity.cluster_names).filter(|names| !names.is_empty()),
         exclude: affinity.exclude,
         ..everything()

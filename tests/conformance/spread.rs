@@ -1,8 +1,7 @@
 //! Selecting clusters under spread constraints.
 //!
 //! Karmada orders clusters by a score and walks down that order; we have no scores: constraints, fewest unplaced, what
-//! runs stays, room, names. So sets are compared where the constraints alone decide, and a set that differs must still
-//! hold them.
+//! runs stays, room, names. A set that differs for such a reason must still keep the constraints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +13,9 @@ use crate::asked::{Asked, Deviation, Op, Unanswered, refused};
 use crate::read::read;
 
 pub const OPS: &[Op] = &[
-    Op { name: "select_best_clusters", answer: select_best, normal: as_set, deviations: SCORES },
-    Op { name: "select_clusters", answer: select_clusters, normal: as_set, deviations: SCORES },
-    Op { name: "select_by_region", answer: select_by_region, normal: as_set, deviations: SCORES },
+    Op { name: "select_best_clusters", answer: select_best, normal: as_set, deviations: DEVIATIONS },
+    Op { name: "select_clusters", answer: select_clusters, normal: as_set, deviations: DEVIATIONS },
+    Op { name: "select_by_region", answer: select_by_region, normal: as_set, deviations: DEVIATIONS },
 ];
 
 /// The set; its order is that of Karmada's scores.
@@ -31,8 +30,8 @@ fn as_set(_: &Value, mut value: Value) -> Value {
 #[serde(deny_unknown_fields)]
 struct Cluster {
     name: String,
-    #[serde(default, rename = "score")]
-    _score: i64,
+    #[serde(default)]
+    score: i64,
     #[serde(default)]
     available: u64,
     #[serde(default)]
@@ -162,6 +161,10 @@ struct Best {
 }
 
 fn select_best(input: &Value) -> Result<Value, Unanswered> {
+    Ok(best(input)?.answer())
+}
+
+fn best(input: &Value) -> Result<Question, Unanswered> {
     let Best { need_replicas, clusters_sorted, spread_constraints, replica_scheduling } = read(input)?;
     let scheduling = replica_scheduling.unwrap_or_default();
     if scheduling.is_static() {
@@ -169,7 +172,7 @@ fn select_best(input: &Value) -> Result<Value, Unanswered> {
     }
     // Only a Divided workload needs room for all its replicas together; Karmada duplicates whatever the room.
     let replicas = if scheduling.class() == Class::Duplicated { 0 } else { need_replicas };
-    Ok(Question::new(clusters_sorted, &spread_constraints, replicas, scheduling.class())?.answer())
+    Question::new(clusters_sorted, &spread_constraints, replicas, scheduling.class())
 }
 
 #[derive(Deserialize)]
@@ -196,6 +199,10 @@ struct Placement {
 }
 
 fn select_clusters(input: &Value) -> Result<Value, Unanswered> {
+    Ok(of_clusters(input)?.answer())
+}
+
+fn of_clusters(input: &Value) -> Result<Question, Unanswered> {
     let SelectClusters { clusters, placement, replicas, _observed_affinity } = read(input)?;
     if placement.cluster_affinities.is_some() {
         return Err(Unanswered::Unmapped("groups of clusters with overflow (tiers)".to_owned()));
@@ -205,7 +212,7 @@ fn select_clusters(input: &Value) -> Result<Value, Unanswered> {
         return Err(Unanswered::Unmapped("Karmada ignores constraints with static weights".to_owned()));
     }
     let replicas = if scheduling.class() == Class::Duplicated { 0 } else { replicas };
-    Ok(Question::new(clusters, &placement.spread_constraints, replicas, scheduling.class())?.answer())
+    Question::new(clusters, &placement.spread_constraints, replicas, scheduling.class())
 }
 
 #[derive(Deserialize)]
@@ -232,8 +239,12 @@ struct Groups {
     max_groups: u32,
 }
 
-/// Karmada looks at no room here.
 fn select_by_region(input: &Value) -> Result<Value, Unanswered> {
+    Ok(by_region(input)?.answer())
+}
+
+/// Karmada looks at no room here.
+fn by_region(input: &Value) -> Result<Question, Unanswered> {
     let ByRegion { regions, constraints } = read(input)?;
     let clusters = regions.into_iter().flat_map(|(name, region)| {
         region.clusters.into_iter().map(move |cluster| Cluster { region: Some(name.clone()), ..cluster })
@@ -249,26 +260,73 @@ fn select_by_region(input: &Value) -> Result<Value, Unanswered> {
     let clusters: Vec<Cluster> =
         clusters.map(|cluster| Cluster { available: cluster.available.max(1), ..cluster }).collect();
     let replicas = u32::try_from(clusters.len()).unwrap_or(u32::MAX);
-    Ok(Question::new(clusters, &spread, replicas, Class::Widest)?.answer())
+    Question::new(clusters, &spread, replicas, Class::Widest)
 }
 
-const SCORES: &[Deviation] = &[Deviation {
-    why: "Karmada takes clusters by score, we by room and name: as many, under the same constraints",
-    holds: |asked| {
-        let count = |answer: &Value| answer.get("clusters").and_then(Value::as_array).map(Vec::len);
-        scores(asked).len() > 1 && count(asked.answer).is_some() && count(asked.answer) == count(asked.expected)
+const DEVIATIONS: &[Deviation] = &[
+    Deviation {
+        why: "a constraint without a max has no limit: Karmada's 0 selects no cluster",
+        holds: |asked| {
+            let unlimited =
+                question(asked).is_some_and(|question| question.constraints.iter().any(|c| c.max.is_none()));
+            unlimited && *asked.expected == refused() && keeps_constraints(asked)
+        },
     },
-}];
+    Deviation {
+        why: "Aggregated takes the fewest clusters that hold all replicas: Karmada as many as max allows",
+        holds: |asked| {
+            let fewest = question(asked).is_some_and(|question| question.need.class == Class::Fewest);
+            fewest && asked.expected.get("clusters").is_some() && keeps_constraints(asked)
+        },
+    },
+    Deviation {
+        why: "Karmada takes clusters by score, we by room and name, under the same constraints",
+        holds: |asked| {
+            let scores = question(asked).is_some_and(|question| {
+                let scores: BTreeSet<i64> = question.clusters.iter().map(|cluster| cluster.score).collect();
+                scores.len() > 1
+            });
+            scores && asked.expected.get("clusters").is_some() && keeps_constraints(asked)
+        },
+    },
+    Deviation {
+        why: "regions must have room for all replicas too: Karmada does not look",
+        holds: |asked| {
+            question(asked).is_some_and(|question| {
+                let room: u64 = question.clusters.iter().map(|cluster| cluster.available).fold(0, u64::saturating_add);
+                question.constraints.len() > 1
+                    && room < u64::from(question.need.replicas)
+                    && *asked.answer == refused()
+                    && asked.expected.get("clusters").is_some()
+            })
+        },
+    },
+];
 
-/// The different scores in a case.
-fn scores(asked: &Asked<'_>) -> BTreeSet<i64> {
-    let list = |value: &Value| -> Vec<Value> { value.as_array().cloned().unwrap_or_default() };
-    let mut clusters = Vec::new();
-    for key in ["clusters", "clusters_sorted"] {
-        clusters.extend(asked.input.get(key).map(list).unwrap_or_default());
+fn question(asked: &Asked<'_>) -> Option<Question> {
+    match asked.input.get("op").and_then(Value::as_str)? {
+        "select_best_clusters" => best(asked.input).ok(),
+        "select_clusters" => of_clusters(asked.input).ok(),
+        "select_by_region" => by_region(asked.input).ok(),
+        _ => None,
     }
-    for region in asked.input.get("regions").and_then(Value::as_object).into_iter().flat_map(|map| map.values()) {
-        clusters.extend(region.get("clusters").map(list).unwrap_or_default());
-    }
-    clusters.iter().filter_map(|cluster| cluster.get("score")?.as_i64()).collect()
+}
+
+/// Whether our set has as many groups as each constraint wants.
+fn keeps_constraints(asked: &Asked<'_>) -> bool {
+    let (Some(question), Some(chosen)) = (question(asked), asked.answer.get("clusters").and_then(Value::as_array))
+    else {
+        return false;
+    };
+    let is_chosen = |cluster: &Cluster| chosen.iter().any(|name| name.as_str() == Some(&cluster.name));
+    question.constraints.iter().enumerate().all(|(at, constraint)| {
+        let pairs = question.clusters.iter().zip(&question.candidates);
+        let groups: BTreeSet<Option<u32>> = pairs
+            .filter(|(cluster, _)| is_chosen(cluster))
+            .map(|(_, candidate)| candidate.groups.get(at).copied().flatten())
+            .collect();
+        let count = u32::try_from(groups.len()).unwrap_or(u32::MAX);
+        let least = if question.need.replicas == 0 { 0 } else { constraint.min };
+        !groups.contains(&None) && count >= least && constraint.max.is_none_or(|max| count <= max)
+    })
 }

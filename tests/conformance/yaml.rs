@@ -65,6 +65,21 @@ const DEVIATIONS: &[Deviation] = &[
         },
     },
     Deviation {
+        why: "bounds on depth, aliases and size, below those of kubectl",
+        holds: |asked| {
+            refused_for(asked, |kind| {
+                matches!(
+                    kind,
+                    YamlErrorKind::Depth { .. } | YamlErrorKind::AliasBudget | YamlErrorKind::TooLarge { .. }
+                )
+            })
+        },
+    },
+    Deviation {
+        why: "a pointer to content in Git LFS: kubectl reads it as a text",
+        holds: |asked| refused_for(asked, |kind| matches!(kind, YamlErrorKind::LfsPointer)),
+    },
+    Deviation {
         why: "escapes that only JSON allows",
         holds: |asked| refused_for(asked, |kind| matches!(kind, YamlErrorKind::Surrogates | YamlErrorKind::JsonEscape)),
     },

@@ -7,11 +7,7 @@ use fleetwright_compiler::diag::codes;
 use crate::fixture::{Fixture, differences, folder};
 
 /// Codes that no repository alone can show.
-const WITHOUT_FIXTURE: &[(&str, &str)] = &[
-    ("FW1142", "pending: nothing reports it yet, `why` shows it"),
-    ("FW2001", "pending: the reconciler reports it, `why` shows it"),
-    ("FW9001", "our bug: the checker found the schedule wrong"),
-];
+const WITHOUT_FIXTURE: &[(&str, &str)] = &[("FW9001", "our bug: the checker found the schedule wrong")];
 
 fn fixtures() -> BTreeMap<String, String> {
     let files = std::fs::read_dir(folder().join("diagnostics")).unwrap().map(|e| e.unwrap().path());

@@ -15,8 +15,8 @@
 //! `(filled)` lets it hold `\fill{N}`, N characters. A line of
 //! carets is an expectation about the columns above it, with or without a `#` before; it is taken out before anything is
 //! compiled. `^...` is a value that ends on a later line, `|` an empty place. After the code stands a part of what the
-//! message or its help says. `=== !expect` is for diagnostics without a span; `=== !without record` leaves the record of
-//! the fleet out of account; `=== !empty` begins without the base fleet.
+//! message or its help says. `=== !expect` is for diagnostics without a span; `=== !record elsewhere` takes the record from
+//! another tree, which is empty; `=== !empty` begins without the base fleet.
 
 use std::fmt;
 use std::path::Path;
@@ -140,7 +140,7 @@ impl Fixture {
                         text: text.to_owned(),
                     });
                 }
-                Some(("without", "record")) => self.with_record = false,
+                Some(("record", "elsewhere")) => self.with_record = false,
                 None if directive == "empty" => self.files = MemoryFiles::default(),
                 _ => panic!("no directive: {directive}"),
             }
@@ -196,7 +196,9 @@ impl Fixture {
 
     /// What the compiler says about it.
     pub fn said(&self) -> Vec<Said> {
-        let overlay = if self.with_record { Overlay::same(&self.files) } else { Overlay::without_record(&self.files) };
+        let elsewhere = MemoryFiles::new(std::iter::empty::<(&str, &str)>()).unwrap();
+        let overlay =
+            if self.with_record { Overlay::same(&self.files) } else { Overlay::with_record(&self.files, &elsewhere) };
         let (files, diagnostics) = match compile(&Session::new(), &overlay, &Scenario::default()) {
             Ok(compiled) => (compiled.files, compiled.diagnostics),
             Err(CompileError::Refused(refusal)) => (refusal.files, refusal.diagnostics),

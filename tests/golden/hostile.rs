@@ -114,7 +114,10 @@ fn nasty_texts_in_every_kind_of_file() {
         ("old line breaks", "a: b\u{85}c: d\u{2028}e: f\r".into()),
         ("controls", "a: \u{1}\u{7f}\u{9f}".into()),
         ("wide characters first", "ü: [ß, {é: 1}]\n日本: 語\n".into()),
-        ("wide unknown fields", "apiVersion: fleetwright.io/v1alpha1\nkind: Cluster\nmetadata: {ñame: ü}\nspéc: {}\n".into()),
+        (
+            "wide unknown fields",
+            "apiVersion: fleetwright.io/v1alpha1\nkind: Cluster\nmetadata: {ñame: ü}\nspéc: {}\n".into(),
+        ),
         ("wide list", "- é\n- ü: ö\n".into()),
         ("wide scalar", "日本語".into()),
         ("null", "null".into()),
@@ -122,7 +125,11 @@ fn nasty_texts_in_every_kind_of_file() {
         ("number", "-0".into()),
         ("separators", "---\n---\n...\n---\n".into()),
         ("comment", "# nothing\n".into()),
-        ("numbers", "[1e400, -1e400, .inf, -.inf, .nan, 99999999999999999999999999, 0x7fffffffffffffffff, 1e-400, 0o9, 1:2:3]".into()),
+        (
+            "numbers",
+            "[1e400, -1e400, .inf, -.inf, .nan, 99999999999999999999999999, 0x7fffffffffffffffff, 1e-400, 0o9, 1:2:3]"
+                .into(),
+        ),
         ("keys", "? [a]\n: b\n? {c: d}\n: e\nnull: f\n1.5: g\n~: h\n".into()),
         ("anchors", "a: &a {b: *a}\nc: *d\ne: &e\nf: &f *e\n".into()),
         ("merges", "<<: 3\na: {<<: [1, {b: c}], <<: {d: e}}\n".into()),
@@ -157,13 +164,15 @@ fn nasty_texts_in_every_kind_of_file() {
 
 #[test]
 fn nasty_manifests() {
-    let deployment = |spec: &str| format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec: {spec}\n");
+    let deployment =
+        |spec: &str| format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec: {spec}\n");
     let replicas = |value: &str| {
         deployment(&format!(
             "{{replicas: {value}, selector: {{}}, template: {{spec: {{containers: [{{name: a, image: a}}]}}}}}}"
         ))
     };
-    let container = |fields: &str| deployment(&format!("{{selector: {{}}, template: {{spec: {{containers: {fields}}}}}}}"));
+    let container =
+        |fields: &str| deployment(&format!("{{selector: {{}}, template: {{spec: {{containers: {fields}}}}}}}"));
     let named = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: \"{name}\"}}\n");
     let facts: Vec<(String, &[&str])> = vec![
         (replicas("-1"), &["FW1096"]),
@@ -194,7 +203,10 @@ fn nasty_manifests() {
         ("apiVersion: v1\nkind: List\n".into(), &["FW1080"]),
         ("apiVersion: v1\nkind: List\nitems: null\n".into(), &["FW1080"]),
         ("apiVersion: v1\nkind: List\nitems: []\n".into(), &[]),
-        ("apiVersion: v1\nkind: List\nitems: [1, null, [], {kind: List, apiVersion: v1, items: [2]}]\n".into(), &["FW1080"]),
+        (
+            "apiVersion: v1\nkind: List\nitems: [1, null, [], {kind: List, apiVersion: v1, items: [2]}]\n".into(),
+            &["FW1080"],
+        ),
         ("apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}]\n".into(), &[]),
         ("apiVersion: v1/v2/v3\nkind: ConfigMap\nmetadata: {name: a}\n".into(), &["FW1095"]),
         ("apiVersion: /\nkind: ConfigMap\nmetadata: {name: a}\n".into(), &["FW1095"]),
@@ -227,7 +239,10 @@ fn numbers_at_the_edge_of_their_types() {
         )
     };
     for text in [
-        cluster("{name: a, nodes: 4294967295, allocatable: {cpu: \"9223372036854775807\", memory: 9223372036854775807E}}", ""),
+        cluster(
+            "{name: a, nodes: 4294967295, allocatable: {cpu: \"9223372036854775807\", memory: 9223372036854775807E}}",
+            "",
+        ),
         cluster("{name: a, nodes: 0, allocatable: {}}", ""),
         cluster("{name: a, nodes: 4294967295, scalableTo: 4294967295, allocatable: {cpu: 9E, pods: \"0\"}}", ""),
         cluster("{name: a, nodes: 1, allocatable: {cpu: \"8\"}}", ", reserved: {cpu: 9E}, overcommit: {cpu: \"1000\"}"),
@@ -262,9 +277,41 @@ enum Change {
 }
 
 const TOKENS: &[&[u8]] = &[
-    b"\n", b": ", b"- ", b"{", b"}", b"[", b"]", b"\"", b"'", b"#", b"&a ", b"*a", b"!!str ", b"|\n", b"?", b"~", b"\0",
-    b"\t", b"\xff", "é".as_bytes(), "\u{feff}".as_bytes(), b"---\n", b"null", b"-1", b"4294967296", b"yes", b"${", b"$${x}",
-    b"<<: ", b"\r\n", b"\\", b"%", b"@", b"`", b"9999999999999999999999",
+    b"\n",
+    b": ",
+    b"- ",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"\"",
+    b"'",
+    b"#",
+    b"&a ",
+    b"*a",
+    b"!!str ",
+    b"|\n",
+    b"?",
+    b"~",
+    b"\0",
+    b"\t",
+    b"\xff",
+    "é".as_bytes(),
+    "\u{feff}".as_bytes(),
+    b"---\n",
+    b"null",
+    b"-1",
+    b"4294967296",
+    b"yes",
+    b"${",
+    b"$${x}",
+    b"<<: ",
+    b"\r\n",
+    b"\\",
+    b"%",
+    b"@",
+    b"`",
+    b"9999999999999999999999",
 ];
 
 fn change() -> impl Strategy<Value = (usize, Change)> {
@@ -341,7 +388,11 @@ fn random_damage() {
             changes.iter().for_each(|change| apply(&mut files, change));
             let tree = MemoryFiles::new(files).unwrap();
             let warm = judge(&session, &tree);
-            prop_assert_eq!(warm, judge(&Session::new(), &tree), "a session that has seen other files says something else");
+            prop_assert_eq!(
+                warm,
+                judge(&Session::new(), &tree),
+                "a session that has seen other files says something else"
+            );
             Ok(())
         })
         .unwrap();

@@ -3,7 +3,7 @@
 //! `fixtures/diagnostics/`; its form is in [`fixture`].
 
 // Functions that tests share are tests too.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![cfg(test)]
 
 mod deployed;
 mod diagnostics;

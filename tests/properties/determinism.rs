@@ -77,7 +77,7 @@ fn assert_same_everywhere(fleet: &FleetBuilder) {
 }
 
 proptest! {
-    #![proptest_config(cases(8))]
+    #![proptest_config(cases(8, 400))]
 
     #[test]
     fn small_fleets_give_the_same_bytes_everywhere(fleet in small_fleet()) {

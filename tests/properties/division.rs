@@ -18,7 +18,7 @@ fn party() -> impl Strategy<Value = oracle::webster::Party> {
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(200, 100_000))]
 
     #[test]
     fn webster_is_the_one_division_that_is_right(

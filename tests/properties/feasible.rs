@@ -69,7 +69,7 @@ fn group(key: &str, number: usize, cluster: &SmallCluster) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(cases(150))]
+    #![proptest_config(cases(150, 100_000))]
 
     #[test]
     fn placements_of_a_new_fleet_are_allowed(fleet in small_fleet()) {

@@ -33,7 +33,7 @@ fn assert_settled(fleet: &FleetBuilder, first: &Compiled) -> Result<(), TestCase
 }
 
 proptest! {
-    #![proptest_config(cases(150))]
+    #![proptest_config(cases(150, 100_000))]
 
     #[test]
     fn of_a_new_fleet(fleet in small_fleet()) {

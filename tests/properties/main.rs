@@ -1,6 +1,6 @@
 //! What holds for every fleet: proven on random ones, against the slow answers of the oracle where there is one.
 //!
-//! How many: a handful in a debug run; `PROPTEST_CASES` states another number (10,000 with `--release` in `.ci/run`).
+//! How many: what a debug run affords in seconds; `PROPTEST_CASES=10000 cargo test --release` is the long run.
 //! The next property is a file here.
 
 #![cfg(test)]
@@ -19,10 +19,10 @@ use fleetwright_compiler::{CompileError, Compiled, Session, compile};
 use fleetwright_tests::fleet::FleetBuilder;
 use proptest::test_runner::Config;
 
-/// So many cases, unless `PROPTEST_CASES` says otherwise.
-fn cases(usual: u32) -> Config {
+/// So many cases, unless `PROPTEST_CASES` says otherwise; never more than `most`, for properties of long cases.
+fn cases(usual: u32, most: u32) -> Config {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
-    Config { cases: asked.unwrap_or(usual), failure_persistence: None, ..Config::default() }
+    Config { cases: asked.unwrap_or(usual).min(most), failure_persistence: None, ..Config::default() }
 }
 
 /// Compiles intents and record of one tree in a fresh session.

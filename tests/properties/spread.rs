@@ -17,7 +17,7 @@ fn constraint() -> impl Strategy<Value = Constraint> {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(300, 100_000))]
 
     #[test]
     fn selection_places_as_much_as_any_set_does(

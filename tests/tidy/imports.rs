@@ -22,7 +22,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("render", &["kinds", "model", "parse", "plan", "variants", "yaml"]),
     ("session", &["parse", "source"]),
     ("locate", &["diag", "source", "yaml"]),
-    ("recheck", &["parse", "schedule", "session", "source", "crate"]),
+    ("recheck", &["render", "schedule", "source", "crate"]),
     (
         "diff",
         &[

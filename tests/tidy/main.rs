@@ -1,5 +1,7 @@
 //! Rules about the source itself: who may import whom, names of files, where a crate may be named, licences, bans, purity.
 
+#![cfg(test)]
+
 mod dependencies;
 mod files;
 mod imports;

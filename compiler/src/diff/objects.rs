@@ -141,16 +141,20 @@ pub(super) fn object_diffs(base: &Compiled, head: &Compiled) -> (Vec<ObjectDiff>
         .collect();
 
     let mut groups: Vec<ObjectDiff> = Vec::new();
-    let mut lone: BTreeMap<(Option<String>, ObjectName, bool), Lone> = BTreeMap::new();
+    let mut lone: BTreeMap<LoneKey, Lone> = BTreeMap::new();
     for (outcome, fields) in read {
         let Outcome { key, before, after, released, scaled, clusters } = outcome;
         let object = ObjectName::from(&key);
         let app_of = |content: &Option<Content>| content.as_ref().and_then(|c| c.app.clone());
         match fields {
             None => {
-                let (is_new, app) = (after.is_some(), app_of(&after).or_else(|| app_of(&before)));
-                let group = lone.entry((app, object, is_new)).or_default();
-                group.released |= released;
+                let fate = match (&after, released) {
+                    (Some(_), _) => Fate::Added,
+                    (None, true) => Fate::Released,
+                    (None, false) => Fate::Removed,
+                };
+                let app = app_of(&after).or_else(|| app_of(&before));
+                let group = lone.entry((app, object, fate)).or_default();
                 group.clusters.extend(clusters);
                 group.contents.extend(before.or(after).map(|c| (c.template.digest, c.template)));
             }
@@ -170,13 +174,11 @@ pub(super) fn object_diffs(base: &Compiled, head: &Compiled) -> (Vec<ObjectDiff>
     }
     let mut diffs = merge(groups);
     diffs.extend(replaced(&mut lone));
-    diffs.extend(lone.into_iter().map(|((app, object, is_new), group)| {
-        let change = if is_new {
-            ObjectChange::Added
-        } else if group.released {
-            ObjectChange::Released
-        } else {
-            ObjectChange::Removed { remaining: remaining(head, app.as_deref(), &object) }
+    diffs.extend(lone.into_iter().map(|((app, object, fate), group)| {
+        let change = match fate {
+            Fate::Added => ObjectChange::Added,
+            Fate::Released => ObjectChange::Released,
+            Fate::Removed => ObjectChange::Removed { remaining: remaining(head, app.as_deref(), &object) },
         };
         ObjectDiff { app, object, change, clusters: group.clusters.into_iter().collect() }
     }));
@@ -184,10 +186,20 @@ pub(super) fn object_diffs(base: &Compiled, head: &Compiled) -> (Vec<ObjectDiff>
     (diffs, tally)
 }
 
-/// An object that is on one side alone.
+/// What becomes of an object that is on one side alone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    Added,
+    Removed,
+    Released,
+}
+
+/// The app, the object, and what becomes of it.
+type LoneKey = (Option<String>, ObjectName, Fate);
+
+/// Where an object is on one side alone, and what it holds there.
 #[derive(Default)]
 struct Lone {
-    released: bool,
     clusters: BTreeSet<SmolStr>,
     contents: BTreeMap<Digest, Arc<Template>>,
 }
@@ -260,24 +272,27 @@ fn merge(mut diffs: Vec<ObjectDiff>) -> Vec<ObjectDiff> {
 }
 
 /// Takes out objects that another with the same stem and another hash replaces, in the same clusters.
-fn replaced(lone: &mut BTreeMap<(Option<String>, ObjectName, bool), Lone>) -> Vec<ObjectDiff> {
-    type Key = (Option<String>, ObjectName, bool);
-    type Sides = (Vec<Key>, Vec<Key>);
+fn replaced(lone: &mut BTreeMap<LoneKey, Lone>) -> Vec<ObjectDiff> {
+    type Sides = (Vec<LoneKey>, Vec<LoneKey>);
     let mut stems: BTreeMap<(Option<String>, SmolStr, Option<SmolStr>, SmolStr), Sides> = BTreeMap::new();
-    for key @ (app, object, is_new) in lone.keys() {
+    for key @ (app, object, fate) in lone.keys() {
         if let ("", "ConfigMap" | "Secret") = (object.group.as_str(), object.kind.as_str())
             && let Some(stem) = stem(&object.name)
         {
             let sides =
                 stems.entry((app.clone(), object.kind.clone(), object.namespace.clone(), stem.into())).or_default();
-            if *is_new { sides.1.push(key.clone()) } else { sides.0.push(key.clone()) }
+            match fate {
+                Fate::Removed => sides.0.push(key.clone()),
+                Fate::Added => sides.1.push(key.clone()),
+                Fate::Released => {}
+            }
         }
     }
     let mut found = Vec::new();
     for (old, new) in stems.into_values() {
         let ([old], [new]) = (old.as_slice(), new.as_slice()) else { continue };
         let (Some(was), Some(is)) = (lone.get(old), lone.get(new)) else { continue };
-        if was.released || was.clusters != is.clusters {
+        if was.clusters != is.clusters {
             continue;
         }
         let (mut before, mut after) = (was.contents.values(), is.contents.values());

@@ -216,8 +216,8 @@ fn count(compiled: &Compiled, id: AppId, (index, workload): (usize, &Workload), 
             let mut counts = object.map(|object| object.facts.counts).unwrap_or_default();
             if workload.kind == WorkloadKind::Job {
                 // an override of completions is in the text alone
-                let objects = compiled.variants.objects(&compiled.fleet, id, planned.cluster);
-                let template = objects.get(workload.object);
+                let templates = compiled.variants.objects(&compiled.fleet, id, planned.cluster);
+                let template = templates.get(workload.object);
                 counts = template.and_then(|t| workload.kind.counts(&t.value()).ok()).unwrap_or(counts);
             }
             Count { replicas: written.or(counts.replicas).unwrap_or(1), completions: counts.completions }

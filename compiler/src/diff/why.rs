@@ -108,6 +108,9 @@ pub enum Why {
     Others,
 }
 
+/// A workload: its app, its place in it, itself.
+type Found<'c> = Option<(AppId, usize, &'c Workload)>;
+
 /// What can explain the moves of one app.
 pub(super) struct Whys<'c> {
     pub(super) base: &'c Compiled,
@@ -163,10 +166,9 @@ impl<'c> Whys<'c> {
         (self.before.map(|id| self.base.fleet.app(id)), self.after.map(|id| self.head.fleet.app(id)))
     }
 
-    /// The workload of that key in both: the app, its place in it, itself.
-    #[allow(clippy::type_complexity)]
-    fn workloads(&self, key: &SmolStr) -> (Option<(AppId, usize, &'c Workload)>, Option<(AppId, usize, &'c Workload)>) {
-        fn find<'c>(compiled: &'c Compiled, id: Option<AppId>, key: &SmolStr) -> Option<(AppId, usize, &'c Workload)> {
+    /// The workload of that key in both.
+    fn workloads(&self, key: &SmolStr) -> (Found<'c>, Found<'c>) {
+        fn find<'c>(compiled: &'c Compiled, id: Option<AppId>, key: &SmolStr) -> Found<'c> {
             let id = id?;
             let found = compiled.fleet.app(id).workloads.iter().enumerate().find(|(_, w)| w.key == *key);
             found.map(|(at, workload)| (id, at, workload))
@@ -230,9 +232,8 @@ impl<'c> Whys<'c> {
     fn cluster_causes(&self, row: &CountChange, after: AppId, workload: usize) -> Vec<Why> {
         let edits = self.clusters.get(&row.cluster).copied().unwrap_or_default();
         let grows = row.after.unwrap_or(0) > row.before.unwrap_or(0);
-        let bears_on_it = |edit: &&ClusterEdit| edit.explains(grows);
         let mut whys: Vec<Why> =
-            edits.iter().filter(bears_on_it).map(|edit| Why::Cluster { edit: edit.clone() }).collect();
+            edits.iter().filter(|edit| edit.explains(grows)).map(|edit| Why::Cluster { edit: edit.clone() }).collect();
         let Some(cluster) = self.head.fleet.cluster_id(&row.cluster) else { return whys };
         if row.after < row.before {
             whys.extend(self.verdict(after, cluster).map(|verdict| Why::Verdict { verdict }));

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::why::Why;
 use crate::api::{Capacity, Strategy};
+use crate::base::SmolStr;
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,8 +26,8 @@ impl fmt::Display for Why {
             }
             Self::Clusters { added, removed } => {
                 f.write_str("allowed clusters changed:")?;
-                added.iter().try_for_each(|name| write!(f, " +{name}"))?;
-                removed.iter().try_for_each(|name| write!(f, " -{name}"))
+                signed(f, '+', added)?;
+                signed(f, '-', removed)
             }
             Self::Spread => f.write_str("spread changed"),
             Self::Tolerations => f.write_str("tolerations changed"),
@@ -41,6 +42,16 @@ impl fmt::Display for Why {
             Self::Move { reason } => f.write_str(reason),
             Self::Others => f.write_str("room, quota or clusters that other apps took or gave back"),
         }
+    }
+}
+
+/// Up to five names and how many more.
+fn signed(f: &mut fmt::Formatter<'_>, sign: char, names: &[SmolStr]) -> fmt::Result {
+    const LISTED: usize = 5;
+    names.iter().take(LISTED).try_for_each(|name| write!(f, " {sign}{name}"))?;
+    match names.len().saturating_sub(LISTED) {
+        0 => Ok(()),
+        more => write!(f, " {sign}{more} more"),
     }
 }
 

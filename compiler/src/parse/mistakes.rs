@@ -99,8 +99,9 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
                 findings.push(finding);
             } else {
                 // of several forms, the one that takes a value of this type is the one that was meant
-                let other_type =
-                    |e: &ValidationError<'static>| here_itself(&e) && matches!(e.kind(), ValidationErrorKind::Type { .. });
+                let other_type = |e: &ValidationError<'static>| {
+                    here_itself(&e) && matches!(e.kind(), ValidationErrorKind::Type { .. })
+                };
                 let only = branches.len() == 1;
                 let meant: Vec<_> = branches.iter().filter(|b| only || !b.iter().any(other_type)).collect();
                 if let [one] = meant.as_slice() {

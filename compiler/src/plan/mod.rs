@@ -6,6 +6,8 @@
 mod moves;
 mod namespaces;
 mod objects;
+#[cfg(test)]
+mod tests;
 
 use crate::base::labels::Labels;
 use crate::base::{ClusterId, SmolStr};

@@ -4,7 +4,7 @@ use super::verdicts::verdicts_line;
 use crate::diag::{Code, Diagnostic, Place, codes};
 use crate::diff::Shortfall;
 use crate::model::Fleet;
-use crate::schedule::Target;
+use crate::schedule::{Deficit, Target};
 
 /// One warning for each deficit: `2 of 12 replicas of apps/Deployment/web fit nowhere; 1/5 clusters: ...`.
 #[must_use]
@@ -12,7 +12,7 @@ pub fn deficits(fleet: &Fleet, target: &Target) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (id, app_target) in fleet.app_ids().zip(&target.apps) {
         let app = fleet.app(id);
-        for deficit in &app_target.deficits {
+        for deficit in app_target.deficits.iter().filter(|deficit| !follows(deficit, &app_target.deficits)) {
             let shortfall = Shortfall::of(fleet, id, deficit);
             let (code, help, with_clusters) = words(&shortfall);
             let mut message = shortfall.to_string();
@@ -23,6 +23,12 @@ pub fn deficits(fleet: &Fleet, target: &Target) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// Whether a deficit is nothing but the consequence of another: without a weight nothing can be placed.
+fn follows(deficit: &Deficit, all: &[Deficit]) -> bool {
+    let Deficit::Unplaced { workload, .. } = deficit else { return false };
+    all.contains(&Deficit::NoWeightMatches { workload: *workload })
 }
 
 /// The code, how to fix it, and whether the clusters have to do with it.

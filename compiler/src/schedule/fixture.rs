@@ -354,6 +354,19 @@ impl AppFixture {
         self
     }
 
+    /// The last object lies in a namespace.
+    pub fn in_namespace(mut self, namespace: &str) -> Self {
+        self.app.objects.last_mut().unwrap().key.namespace = Some(namespace.into());
+        self
+    }
+
+    /// The last object lies in no namespace.
+    pub fn clustered(mut self) -> Self {
+        let object = self.app.objects.last_mut().unwrap();
+        (object.key.namespace, object.namespaced) = (None, false);
+        self
+    }
+
     /// The last object goes only to these clusters.
     pub fn only(mut self, clusters: ClusterSet) -> Self {
         self.app.objects.last_mut().unwrap().only = Some(clusters);

@@ -17,7 +17,7 @@ pub(crate) mod fixture;
 mod ledger;
 mod phases;
 mod placed;
-mod quota;
+pub mod quota;
 mod rooms;
 pub mod select;
 mod stage;

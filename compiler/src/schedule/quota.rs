@@ -3,31 +3,42 @@
 //! Checked on increases alone, for each app as a whole, in the order of the second phase. Each replica of the target
 //! counts once; an override of replicas counts as written.
 
-use crate::base::{ClusterId, SmolStr};
+use crate::base::{ClusterId, SmolStr, TeamId};
 use crate::kinds::pod::PodFacts;
 use crate::model::{App, Fleet, Quota};
 
 use super::Deficit;
 
 /// Pods of one kind in a cluster.
-pub(super) struct Pods<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Pods<'a> {
+    /// Where they run.
     pub cluster: ClusterId,
+    /// How many.
     pub count: u32,
+    /// What each asks for; `None` where nothing is known of it.
     pub facts: Option<&'a PodFacts>,
 }
 
 /// Usage by team, quota of the team, and resource of the quota.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Usage(Vec<Vec<Vec<i128>>>);
+pub struct Usage(Vec<Vec<Vec<i128>>>);
 
-/// Usage of one app, by quota of its team and resource.
-pub(super) type AppUsage = Vec<Vec<i128>>;
+/// Usage of one app, by quota of its team and resource, in the unit of the resource.
+pub type AppUsage = Vec<Vec<i128>>;
 
 impl Usage {
     /// Nothing is used.
+    #[must_use]
     pub fn new(fleet: &Fleet) -> Self {
         let of = |quota: &Quota| vec![0; quota.hard.len()];
         Self(fleet.teams.iter().map(|team| team.quota.iter().map(of).collect()).collect())
+    }
+
+    /// What the apps of a team use, by quota and resource.
+    #[must_use]
+    pub fn of_team(&self, team: TeamId) -> &[Vec<i128>] {
+        self.0.get(team.index()).map_or(&[], Vec::as_slice)
     }
 
     /// Replaces what an app used by what it uses now.
@@ -40,7 +51,9 @@ impl Usage {
         }
     }
 
-    /// The first quota that the app would exceed by asking for more than it did.
+    /// The first quota that the app would exceed by asking for more than it did. Asking for less is never refused, even
+    /// where the quota is exceeded.
+    #[must_use]
     pub fn refuses(&self, fleet: &Fleet, app: &App, before: &AppUsage, now: &AppUsage) -> Option<Deficit> {
         let team = self.0.get(app.team.index())?;
         let quotas = fleet.team(app.team).quota.iter().zip(team).zip(before.iter().zip(now));
@@ -57,7 +70,8 @@ impl Usage {
 }
 
 /// What an app asks for. Empty where its team has no quota.
-pub(super) fn usage<'a>(fleet: &Fleet, app: &App, pods: impl Iterator<Item = Pods<'a>>) -> AppUsage {
+#[must_use]
+pub fn usage<'a>(fleet: &Fleet, app: &App, pods: impl Iterator<Item = Pods<'a>>) -> AppUsage {
     let quotas = &fleet.team(app.team).quota;
     let mut usage: AppUsage = quotas.iter().map(|quota| vec![0; quota.hard.len()]).collect();
     if quotas.is_empty() {
@@ -74,7 +88,8 @@ pub(super) fn usage<'a>(fleet: &Fleet, app: &App, pods: impl Iterator<Item = Pod
 }
 
 /// What one pod counts, by the names of a Kubernetes ResourceQuota: a bare resource is its requests.
-pub(super) fn amount(resource: &SmolStr, facts: Option<&PodFacts>) -> i128 {
+#[must_use]
+pub fn amount(resource: &SmolStr, facts: Option<&PodFacts>) -> i128 {
     if resource == "pods" {
         return 1;
     }

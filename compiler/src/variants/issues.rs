@@ -80,7 +80,8 @@ impl Gathered {
     pub(super) fn add(&mut self, fleet: &Fleet, app: AppId, found: Found) {
         let candidates = &fleet.app(app).placement.candidates;
         // all clusters in which an object has the issue, before it is compared with where the app may run
-        let mut by_object: BTreeMap<(Place, Code, String, usize), (Option<String>, ClusterSet)> = BTreeMap::new();
+        type Cause = (Place, Code, String, usize);
+        let mut by_object: BTreeMap<Cause, (Option<String>, ClusterSet)> = BTreeMap::new();
         for (issue, clusters) in found.issues {
             let key = (issue.place, issue.code, issue.text, issue.object);
             let entry = by_object.entry(key).or_insert_with(|| (issue.help, ClusterSet::empty()));

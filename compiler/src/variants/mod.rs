@@ -8,7 +8,7 @@
 mod apply;
 mod issues;
 mod pods;
-mod quota;
+mod unstated;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -134,6 +134,6 @@ pub fn variants(fleet: &Fleet, diagnostics: &mut Diagnostics) -> Variants {
         gathered.add(fleet, id, found);
     }
     gathered.report(fleet, diagnostics);
-    quota::check(fleet, &variants, diagnostics);
+    unstated::report(fleet, &variants, diagnostics);
     variants
 }

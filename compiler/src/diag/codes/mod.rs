@@ -1,4 +1,4 @@
-//! The table of codes. FW1xxx: the repository is wrong; FW2xxx: a cluster; FW9xxx: our bug.
+//! The table of codes. FW1xxx: the repository is wrong; FW2xxx: kept for what clusters answer; FW9xxx: our bug.
 
 use std::fmt;
 
@@ -21,7 +21,6 @@ macro_rules! family {
 }
 
 pub mod bugs;
-pub mod clusters;
 pub mod fields;
 pub mod layout;
 pub mod manifests;
@@ -105,7 +104,6 @@ pub fn table() -> impl Iterator<Item = &'static Entry> {
         placement::ENTRIES,
         overrides::ENTRIES,
         record::ENTRIES,
-        clusters::ENTRIES,
         bugs::ENTRIES,
     ]
     .into_iter()

@@ -30,9 +30,6 @@ family! {
     UNKNOWN_CAPACITY = 1140 Warning "capacity of a cluster unknown";
     /// Two spread constraints on the same topology key. Only one can count: merge them into one with `min` and `max`.
     DUPLICATE_SPREAD = 1141 Error "two constraints on one topology key";
-    /// A cluster gets no replica although a weight names it: its share of the replicas rounds to zero. Raise the
-    /// replicas, the weight, or state `min: 1`.
-    ROUNDED_TO_ZERO = 1142 Warning "share that rounds to zero";
     /// The cluster multiplies its allocatable resources (`overcommit`), which kube-scheduler does not know: pods can stay
     /// Pending. Lower the requests in those clusters with an override as well.
     OVERCOMMIT = 1143 Warning "overcommit that kube-scheduler does not know";

@@ -48,7 +48,9 @@ fn weights_are_a_list_or_a_map() {
         ),
         (
             "3",
-            &["FW1021 `3` `spec.placement.replicas.weights` takes a list of weight rules, or a map of cluster names to weights, not a number"],
+            &[
+                "FW1021 `3` `spec.placement.replicas.weights` takes a list of weight rules, or a map of cluster names to weights, not a number",
+            ],
         ),
     ] {
         check("App", &format!("{HEAD}spec: {{placement: {{replicas: {{weights: {weights}}}}}}}\n"), expected);
@@ -104,6 +106,8 @@ fn a_field_with_nothing_near_lists_what_there_is() {
     check(
         "App",
         &format!("{HEAD}spec: {{namespace: a, objects: [{{match: {{}}, qqq: 1}}]}}\n"),
-        &["FW1020 `qqq` unknown field `qqq` in `spec.objects[0]`; known fields here: clusters, divide, match, replicas"],
+        &[
+            "FW1020 `qqq` unknown field `qqq` in `spec.objects[0]`; known fields here: clusters, divide, match, replicas",
+        ],
     );
 }

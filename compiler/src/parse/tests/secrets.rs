@@ -1,7 +1,5 @@
-//! What is remarked on in a Secret is remarked on without its value.
-
-use super::super::{FileForm, parse};
 use crate::diag::codes;
+use crate::parse::{FileForm, parse};
 use crate::source::FileClass;
 use crate::yaml::Limits;
 

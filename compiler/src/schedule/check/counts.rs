@@ -4,8 +4,11 @@ use super::facts::{AppFacts, Inputs, WorkloadFacts, limits, sum};
 use crate::base::ClusterId;
 use crate::divide::share::divide_by_seats;
 use crate::model::Share;
+use crate::schedule::Deficit;
 
 pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, violations: &mut Vec<String>) {
+    // An app that its quota keeps at fewer replicas is divided by those.
+    let refused = app.target.deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. }));
     for facts in &app.workloads {
         let mut wrong = |what: String| violations.push(format!("{}: {what}", inputs.name(app, facts.workload)));
         match facts.workload.share {
@@ -18,7 +21,7 @@ pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, violations: &mut Ve
             Share::Everywhere => copies(inputs, facts, &mut wrong),
         }
         match facts.workload.share {
-            Share::Divided => bounds(inputs, facts, &mut wrong),
+            Share::Divided => bounds(inputs, facts, refused, &mut wrong),
             Share::Whole if facts.after.len() > 1 => wrong(format!("in {} clusters", facts.after.len())),
             Share::Whole | Share::Everywhere => {}
         }
@@ -39,14 +42,14 @@ fn copies(inputs: &Inputs<'_>, facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut
     }
 }
 
-fn bounds(inputs: &Inputs<'_>, facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut(String)) {
+fn bounds(inputs: &Inputs<'_>, facts: &WorkloadFacts<'_>, refused: bool, wrong: &mut impl FnMut(String)) {
     for (cluster, replicas) in &facts.proper {
         let (least, most) = limits(facts.workload, *cluster);
         if *replicas > most {
             wrong(format!("{replicas} replicas in cluster {}, at most {most}", inputs.cluster(*cluster)));
         }
         let before = facts.before.get(cluster).copied().unwrap_or(0);
-        if *replicas < least.min(facts.wanted()) && *replicas > before {
+        if *replicas < least.min(facts.wanted()) && *replicas > before && !refused {
             wrong(format!("{replicas} replicas in cluster {}, at least {least}", inputs.cluster(*cluster)));
         }
     }

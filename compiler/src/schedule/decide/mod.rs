@@ -11,7 +11,8 @@ mod whole;
 
 use super::select::{Class, Failure};
 use super::stage::{Held, Stage};
-use super::state::{AppState, Row, Weights, WorkloadState, total};
+use super::state::{AppState, Row, Weights, WorkloadState, merged, total};
+use super::view::is_daemon;
 use crate::base::{AppId, ClusterId};
 use crate::model::{ClusterSet, Share};
 
@@ -110,7 +111,23 @@ fn task(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, mode: Mode) -> Ta
         (Mode::NoIncrease, Share::Divided | Share::Whole) => replicas.min(had.max(gone)),
         (Mode::NoIncrease, Share::Everywhere) | (Mode::Full, _) => replicas,
     };
-    Task { workload, wanted, held, rows: stage.apps[id.index()].workloads[workload].rows.clone() }
+    let mut rows = stage.apps[id.index()].workloads[workload].rows.clone();
+    if is_daemon(stage.view.workload(id, workload)) && mode == Mode::Full {
+        let ahead = daemons_ahead(stage, id, workload, &rows);
+        stage.book(id, workload, &ahead);
+        rows = merged(rows.into_iter().chain(ahead).collect());
+    }
+    Task { workload, wanted, held, rows }
+}
+
+/// The clusters a DaemonSet would come to. It is booked in all of them while its app is decided: wherever the other
+/// workloads go, it shrinks the nodes.
+fn daemons_ahead(stage: &Stage<'_, '_>, id: AppId, workload: usize, rows: &[Row]) -> Vec<Row> {
+    let fresh = stage.view.app(id).fresh.iter();
+    let lacking = fresh.filter(|cluster| {
+        stage.view.allows(id, workload, *cluster) && rows.binary_search_by_key(cluster, |row| row.cluster).is_err()
+    });
+    lacking.map(|cluster| Row { cluster, pool: None, replicas: 1 }).collect()
 }
 
 /// Divides a workload over the chosen clusters, and books what it gets instead of what it had.

@@ -24,7 +24,9 @@ pub(super) fn room(
     match stage.view.written(id, workload, cluster) {
         None => Some(room),
         // What an override writes runs whatever the share is: it fits or it does not.
-        Some(written) if room >= u64::from(written) => Some(u64::from(wanted)),
+        Some(written) if room >= u64::from(written) && !stage.ledger.eligible(class, cluster).is_empty() => {
+            Some(u64::from(wanted))
+        }
         Some(_) => Some(0),
     }
 }

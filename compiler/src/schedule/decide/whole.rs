@@ -13,6 +13,20 @@ use crate::schedule::stage::Stage;
 use crate::schedule::state::{Weights, merged};
 use crate::schedule::view::{bounds, is_static};
 
+/// What a cluster has to offer; the greatest gets the workload.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Claim {
+    /// Replicas it holds.
+    previous: u32,
+    /// Whether all replicas fit.
+    fits: bool,
+    /// Where weights are stated.
+    weight: u64,
+    /// Unknown room comes last.
+    room: u64,
+    cluster: Reverse<ClusterId>,
+}
+
 /// Finds the one cluster of a workload that is taken out of the ledger, and books it there.
 ///
 /// It stays where it is. A new one goes where all of it fits: to the heaviest cluster where weights are stated, then to
@@ -21,7 +35,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     let workload = stage.view.workload(id, task.workload);
     let frozen = choice.failure.is_some_and(|failure| failure != Failure::NoCandidates);
     let leaving = task.held.iter().map(|(_, held)| held.moves.saturating_add(held.unusable)).max().unwrap_or(0);
-    let mut best: Option<((u32, bool, u64, u64, Reverse<ClusterId>), ClusterId, Candidate)> = None;
+    let mut best: Option<(Claim, Candidate)> = None;
     for cluster in choose::usable(stage, id, task.workload, choice) {
         let bounds = bounds(workload, cluster);
         let fresh = stage.view.app(id).fresh.contains(cluster) && !frozen;
@@ -33,8 +47,8 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
         if bounds.weight == 0 || !(previous > 0 || fits || partly) {
             continue;
         }
-        let weight = if is_static(&workload.policy) { bounds.weight } else { 1 };
-        let claim = (previous, fits, if fits { weight } else { 0 }, room.unwrap_or(0), Reverse(cluster));
+        let weight = if fits && is_static(&workload.policy) { bounds.weight } else { 0 };
+        let claim = Claim { previous, fits, weight, room: room.unwrap_or(0), cluster: Reverse(cluster) };
         let candidate = Candidate {
             weight: 1,
             room,
@@ -46,13 +60,14 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
             vetoed: !fresh,
             tier: 0,
         };
-        if best.as_ref().is_none_or(|(other, _, _)| claim > *other) {
-            best = Some((claim, cluster, candidate));
+        if best.as_ref().is_none_or(|(other, _)| claim > *other) {
+            best = Some((claim, candidate));
         }
     }
     let mut rows = Vec::new();
     let mut placed = 0;
-    if let Some((_, cluster, candidate)) = best.filter(|_| task.wanted > 0) {
+    if let Some((claim, candidate)) = best.filter(|_| task.wanted > 0) {
+        let cluster = claim.cluster.0;
         let outcome = divide(&Division {
             strategy: Strategy::StaticWeight,
             capacity: capacity(workload.policy.capacity),

@@ -58,7 +58,7 @@ fn states_of_a_cluster_veto_or_release() {
             "g=11",
         ),
         ("Lost", |f| f.observed("z").outage = Some(OutageState::Lost), "g=7 z=2", "g=9 z=2"),
-        ("supposed lost", |f| drop(f.scenario.lose.insert("z".into())), "g=9", "g=11"),
+        ("supposed lost", |f| f.scenario.lose = ["z".into()].into(), "g=9", "g=11"),
     ];
     for (name, change, nine, eleven) in facts {
         let mut fleet = two_clusters(50);

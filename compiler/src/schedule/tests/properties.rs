@@ -185,7 +185,7 @@ fn build(spec: &FleetSpec) -> FleetFixture {
 
 fn build_app(fleet: &FleetFixture, name: &str, spec: &AppSpec, count: usize) -> AppFixture {
     let mut app = fleet.app(name, spec.strategy).priority(spec.priority);
-    if spec.candidates % 3 != 0 {
+    if !spec.candidates.is_multiple_of(3) {
         app = app.clusters(bits(spec.candidates, count));
     }
     if let Some((min, max)) = spec.cluster_spread {
