@@ -336,7 +336,6 @@ impl<'d> AppLowering<'_, '_, 'd> {
 
     fn only(&mut self, rule: &ObjectRule) -> Option<ClusterSet> {
         let written = rule.clusters.as_ref()?;
-        let selector = selector::clusters(self.cx, self.file, &written.value, written.span);
-        Some(selector::set(self.cx, &selector))
+        Some(selector::set_or_all(self.cx, self.file, Some(&written.value), written.span))
     }
 }
