@@ -102,7 +102,7 @@ mod tests {
                 "code": "FW1041",
                 "severity": "error",
                 "title": "no fleet.yaml",
-                "text": "There is no `fleet.yaml` at the root of the repository, or it holds no Fleet.",
+                "text": "There is no `fleet.yaml` at the root of the repository, or it holds no Fleet. It marks the folder as a fleet and holds its settings; `fleetwright init` writes one.",
             })
         );
     }

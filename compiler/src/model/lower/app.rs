@@ -233,7 +233,8 @@ impl<'d> AppLowering<'_, '_, 'd> {
                     let diagnostic = Diagnostic::new(
                         codes::manifests::DUPLICATE_OBJECT,
                         Place::Span(object.file, object.facts.name_span),
-                        format!("{} is defined twice in App `{}`", object.key, self.object.metadata.name.value),
+                        // without the app: environments share manifests, and one pair is one mistake
+                        format!("{} is defined twice in one App", object.key),
                     )
                     .related(Place::Span(first.file, first.facts.name_span), "first defined here")
                     .help("remove or rename one of the two");
