@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::filter::Release;
 use super::ledger::{ClassId, Ledger, Resolved};
 use super::quota::{self, AppUsage, Pods, Usage};
 use super::state::{AppState, Row, by_cluster};
@@ -146,10 +147,16 @@ impl Stage<'_, '_> {
         held
     }
 
-    /// Whether placed replicas leave a cluster: released, or its weight is 0.
+    /// Whether placed replicas leave a cluster: released, or its weight is 0. What is bound to its data never moves because
+    /// of the state of a cluster.
     fn leaves(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
         let w = self.view.workload(id, workload);
-        self.view.release(id, workload, cluster).is_some() || view::bounds(w, cluster).weight == 0
+        let released = match self.view.release(id, workload, cluster) {
+            Some(Release::Evicted) => !self.view.is_bound(id, workload),
+            Some(Release::Moves | Release::Gone) => true,
+            None => false,
+        };
+        released || view::bounds(w, cluster).weight == 0
     }
 
     /// Whether the pods of a row may not use its pool. No question where room is ignored.

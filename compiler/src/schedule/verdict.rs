@@ -1,8 +1,6 @@
 //! Why each cluster that gets nothing gets nothing: read from what runs at the end, never from how it came about, so that
 //! the same target always has the same reasons.
 
-use std::collections::BTreeMap;
-
 use super::stage::Stage;
 use super::target::{Deficit, Verdict};
 use super::view::{bounds, is_daemon, is_static};
@@ -18,20 +16,26 @@ pub(super) fn verdicts(stage: &mut Stage<'_, '_>, id: AppId, deficits: &[Deficit
     let used: ClusterSet = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster).collect();
     let selected = state.clusters.clone();
     let over_quota = deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. }));
-    let mut classes: BTreeMap<Verdict, ClusterSet> = BTreeMap::new();
+    let mut classes: Vec<(Verdict, ClusterSet)> = Vec::new();
     for cluster in stage.view.fleet.cluster_ids() {
         let verdict = if used.contains(cluster) {
             let leaves = stage.view.releases_app(id, cluster).is_some();
             leaves.then(|| stage.view.veto(id, cluster)).flatten()
         } else {
-            let veto = stage.view.veto(id, cluster);
+            let vetoed = !stage.view.app(id).fresh.contains(cluster);
+            let veto = if vetoed { stage.view.veto(id, cluster) } else { None };
             veto.or_else(|| without_seats(stage, id, cluster, selected.contains(cluster), over_quota))
         };
         if let Some(verdict) = verdict {
-            classes.entry(verdict).or_default().insert(cluster);
+            // There are few classes, and neighbours are often alike.
+            match classes.iter_mut().rev().find(|(known, _)| *known == verdict) {
+                Some((_, clusters)) => clusters.insert(cluster),
+                None => classes.push((verdict, [cluster].into_iter().collect())),
+            }
         }
     }
-    classes.into_iter().collect()
+    classes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    classes
 }
 
 /// Why a cluster that nothing vetoes has no replica. The workload that leads speaks for the app.

@@ -60,7 +60,9 @@ pub(super) enum Standing {
     Open,
     /// Placed ones stay.
     Closed,
-    /// Placed ones leave, once they have a place.
+    /// Placed ones leave because of its state, once they have a place; what is bound to its data stays.
+    Evicting,
+    /// Placed ones leave because intent says so, once they have a place.
     Leaving,
     /// Nothing may be there.
     Forbidden,
@@ -123,11 +125,11 @@ impl<'a> Inputs<'a> {
             let relevant = taints.iter().filter(|taint| effect.is_none_or(|effect| taint.effect == effect));
             first_untolerated(relevant, &app.placement.tolerations).is_some()
         };
-        if !app.placement.candidates.contains(id)
-            || lifecycle == Lifecycle::Draining
-            || untolerated(Some(TaintEffect::NoExecute))
-        {
+        if !app.placement.candidates.contains(id) {
             return Standing::Leaving;
+        }
+        if lifecycle == Lifecycle::Draining || untolerated(Some(TaintEffect::NoExecute)) {
+            return Standing::Evicting;
         }
         let silent = matches!(observed.and_then(|o| o.outage), Some(OutageState::Lost | OutageState::Quarantined));
         if lifecycle != Lifecycle::Active || silent || untolerated(None) || !self.serves(app, id) {
@@ -138,9 +140,20 @@ impl<'a> Inputs<'a> {
 
     /// What a cluster is to a workload.
     pub fn standing_of(&self, facts: &AppFacts<'_>, workload: &Workload, id: ClusterId) -> Standing {
-        let app = self.standing(facts.app, id);
+        let app = match self.standing(facts.app, id) {
+            Standing::Evicting if self.is_bound(facts, workload) => Standing::Closed,
+            other => other,
+        };
         let may = reaches(&facts.app.objects[workload.object], id) && weight(workload, id) > 0;
         if may { app } else { app.max(Standing::Leaving) }
+    }
+
+    /// Whether the pods of a workload mount claims.
+    fn is_bound(&self, facts: &AppFacts<'_>, workload: &Workload) -> bool {
+        let index = facts.app.workloads.iter().position(|w| w.object == workload.object);
+        let variants = &self.variants.apps[facts.id.index()].variants;
+        let mut pods = variants.iter().filter_map(|v| v.workloads.get(index?)?.pod.as_ref());
+        pods.any(|pod| !pod.pvc_claims.is_empty())
     }
 
     fn serves(&self, app: &App, id: ClusterId) -> bool {

@@ -27,12 +27,9 @@ fn has_cause(
     facts: &WorkloadFacts<'_>,
     cluster: ClusterId,
 ) -> bool {
-    let leaves = inputs.standing_of(app, facts.workload, cluster) >= Standing::Leaving;
+    let leaves = inputs.standing_of(app, facts.workload, cluster) >= Standing::Evicting;
     leaves
         || is_disturbed(inputs, app, facts)
-        // The set follows the workload that leads; where another is disturbed, it may lose the cluster.
-        || (!app.target.clusters.contains(cluster)
-            && (app.workloads.iter().any(|other| is_disturbed(inputs, app, other)) || breaks_spread(inputs, app)))
         || breaks_spread(inputs, app)
         || rooms::was_displaced(inputs, all, app, cluster)
 }
@@ -51,7 +48,7 @@ fn is_disturbed(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'
             *replicas > most || *replicas < least.min(facts.wanted())
         });
     let leaving =
-        facts.before.keys().any(|cluster| inputs.standing_of(app, facts.workload, *cluster) >= Standing::Leaving);
+        facts.before.keys().any(|cluster| inputs.standing_of(app, facts.workload, *cluster) >= Standing::Evicting);
     facts.new || facts.former_rules || counts || out_of_bounds || leaving
 }
 

@@ -18,6 +18,9 @@ pub(super) struct Choice {
     pub witnesses: Vec<ClusterId>,
     /// Why nothing may be added to the set.
     pub failure: Option<Failure>,
+    /// Those of the set where workloads that do not lead run: they are not stopped because the one that leads goes
+    /// elsewhere.
+    occupied: ClusterSet,
 }
 
 impl Choice {
@@ -25,7 +28,7 @@ impl Choice {
     pub fn narrow_to(&mut self, rows: &[Row]) {
         let used: ClusterSet = rows.iter().map(|row| row.cluster).collect();
         if self.set.iter().any(|cluster| used.contains(*cluster)) {
-            self.set.retain(|cluster| used.contains(*cluster));
+            self.set.retain(|cluster| used.contains(*cluster) || self.occupied.contains(*cluster));
         }
     }
 }
@@ -37,6 +40,8 @@ struct Choosable {
     leads: bool,
     /// Whether it is in the set the record holds.
     held: bool,
+    /// Whether another workload runs there.
+    occupied: bool,
     candidate: Candidate,
 }
 
@@ -91,7 +96,9 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
             for_lead(stage, id, &tasks[lead], cluster, &mut candidate);
         }
         let held = candidate.held || candidate.kept > 0;
-        options.push(Choosable { cluster, leads, held, candidate });
+        let others = tasks.iter().filter(|task| Some(task.workload) != lead);
+        let occupied = others.into_iter().any(|task| task.held(cluster).stays > 0);
+        options.push(Choosable { cluster, leads, held, occupied, candidate });
     }
     options
 }
@@ -128,7 +135,7 @@ fn unconstrained(options: &[Choosable], need: &Need, anew: bool) -> Choice {
         && held().map(room).fold(0, u64::saturating_add) >= wanted;
     let set: Vec<ClusterId> = if suffices { clusters(&mut held()) } else { clusters(&mut leading().filter(able)) };
     let failure = (set.is_empty() && need.replicas > 0).then_some(Failure::NoCandidates);
-    Choice { set, witnesses: Vec::new(), failure }
+    Choice { set, failure, ..Choice::default() }
 }
 
 fn constrained(stage: &Stage<'_, '_>, id: AppId, options: &[Choosable], need: &Need, anew: bool) -> Choice {
@@ -154,14 +161,16 @@ fn constrained(stage: &Stage<'_, '_>, id: AppId, options: &[Choosable], need: &N
     let clusters = |positions: &[usize]| {
         positions.iter().filter_map(|at| leading.get(*at)).map(|option| option.cluster).collect::<Vec<_>>()
     };
-    Choice { set: clusters(&selection.chosen), witnesses: clusters(&selection.witnesses), failure: selection.failure }
+    let (set, witnesses) = (clusters(&selection.chosen), clusters(&selection.witnesses));
+    Choice { set, witnesses, failure: selection.failure, ..Choice::default() }
 }
 
-/// Adds the clusters that only other workloads may use, as far as the constraints allow.
+/// Adds the clusters that only other workloads may use, and those where others run, as far as the constraints allow.
 fn add_for_others(stage: &Stage<'_, '_>, id: AppId, options: &[Choosable], choice: &mut Choice) {
     let spread = &stage.view.fleet.app(id).placement.spread;
     let failed = choice.failure.is_some_and(|failure| failure != Failure::NoCandidates);
-    for option in options.iter().filter(|option| !option.leads && (option.held || !failed)) {
+    choice.occupied = options.iter().filter(|option| option.occupied).map(|option| option.cluster).collect();
+    for option in options.iter().filter(|option| option.occupied || (!option.leads && (option.held || !failed))) {
         let fits = spread.iter().all(|spread| {
             let mut groups: Vec<_> = choice.set.iter().map(|c| stage.view.group(&spread.key, *c)).collect();
             groups.push(stage.view.group(&spread.key, option.cluster));

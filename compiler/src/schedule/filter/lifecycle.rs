@@ -18,7 +18,7 @@ fn veto(q: &Question<'_>) -> Option<Verdict> {
 fn release(q: &Question<'_>) -> Option<Release> {
     match q.conditions.lifecycle {
         Lifecycle::Active | Lifecycle::Cordoned => None,
-        Lifecycle::Draining => Some(Release::Moves),
+        Lifecycle::Draining => Some(Release::Evicted),
         Lifecycle::Retired => Some(Release::Gone),
     }
 }

@@ -33,7 +33,10 @@ pub(super) struct Question<'c> {
 /// How placed replicas leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Release {
-    /// Once they have a place elsewhere; finding none never clears a placement.
+    /// The state of the cluster makes them leave, once they have a place elsewhere: finding none never clears a
+    /// placement. Replicas bound to their data stay.
+    Evicted,
+    /// Intent no longer wants them there. They leave once they have a place elsewhere.
     Moves,
     /// At once: there is nothing left to keep, or no right to it.
     Gone,

@@ -19,5 +19,5 @@ fn veto(q: &Question<'_>) -> Option<Verdict> {
 
 fn release(q: &Question<'_>) -> Option<Release> {
     let leaving = q.conditions.taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute);
-    first_untolerated(leaving, &q.app.placement.tolerations).map(|_| Release::Moves)
+    first_untolerated(leaving, &q.app.placement.tolerations).map(|_| Release::Evicted)
 }

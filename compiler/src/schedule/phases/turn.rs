@@ -120,7 +120,8 @@ fn unspread(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> Vec<Deficit> 
     let mut deficits = Vec::new();
     for spread in &app.placement.spread {
         let groups = app.workloads.iter().zip(&state.workloads).filter_map(|(workload, state)| {
-            let mut groups: Vec<_> = state.rows.iter().map(|row| stage.view.group(&spread.key, row.cluster)).collect();
+            let mut groups: Vec<u32> =
+                state.rows.iter().filter_map(|row| stage.view.group(&spread.key, row.cluster)).collect();
             groups.sort_unstable();
             groups.dedup();
             let large = workload.share == Share::Divided && workload.replicas >= spread.min;

@@ -145,3 +145,19 @@ fn an_app_without_workloads_goes_to_all_its_clusters_and_loses_none_for_want_of_
     fleet.cluster("a").taints = vec![taint("maint:NoExecute")];
     assert_eq!(fleet.schedule().apps[0].clusters, fleet.set(&["a", "b"]));
 }
+
+#[test]
+fn what_is_bound_to_its_data_moves_only_when_intent_says_so() {
+    let claim = |pod: &mut serde_json::Value| {
+        pod["volumes"] = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]);
+    };
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    let app = fleet.app("db", Strategy::StaticWeight).deployment(2).pod(claim);
+    fleet.add(app.clone()).runs("db", "b=2");
+    fleet.cluster("b").lifecycle = Lifecycle::Draining;
+    assert_eq!(fleet.placed("db"), "b=2");
+    fleet.cluster("b").taints = vec![taint("maint:NoExecute")];
+    assert_eq!(fleet.placed("db"), "b=2");
+    fleet.add(app.clusters(fleet.set(&["a"])));
+    assert_eq!(fleet.placed("db"), "a=2");
+}

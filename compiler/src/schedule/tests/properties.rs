@@ -46,6 +46,7 @@ struct AppSpec {
     region_spread: Option<(u32, Option<u32>)>,
     tolerates: bool,
     gpu: bool,
+    bound: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -111,9 +112,10 @@ fn an_app() -> impl Generate<Value = AppSpec> {
         option::weighted(0.3, prop_oneof![Just(Capacity::Cap), Just(Capacity::Ignore), Just(Capacity::Require)]);
     let where_to = (any::<u8>(), option::weighted(0.4, vec(0_u32..4, 5)), a_spread(), a_spread());
     let bounds = (prop_oneof![4 => Just(0_u32), 1 => 1_u32..4], option::weighted(0.2, 1_u32..6));
-    let rest = (0_i32..3, any::<bool>(), prop_oneof![5 => Just(false), 1 => Just(true)]);
+    let rarely = || prop_oneof![5 => Just(false), 1 => Just(true)];
+    let rest = (0_i32..3, any::<bool>(), rarely(), rarely());
     (a_strategy(), capacity, vec(a_workload(), 0..3), where_to, bounds, rest).prop_map(
-        |(strategy, capacity, workloads, where_to, (min, max), (priority, tolerates, gpu))| {
+        |(strategy, capacity, workloads, where_to, (min, max), (priority, tolerates, gpu, bound))| {
             let (candidates, weights, cluster_spread, region_spread) = where_to;
             let max = max.map(|max| max.max(min));
             let weights = weights.filter(|_| strategy == Strategy::StaticWeight);
@@ -130,6 +132,7 @@ fn an_app() -> impl Generate<Value = AppSpec> {
                 region_spread,
                 tolerates,
                 gpu,
+                bound,
             }
         },
     )
@@ -218,6 +221,10 @@ fn build_app(fleet: &FleetFixture, name: &str, spec: &AppSpec, count: usize) -> 
         }
         if spec.gpu {
             app = app.pod(|pod| pod["nodeSelector"] = serde_json::json!({"gpu": "yes"}));
+        }
+        if spec.bound {
+            let volumes = serde_json::json!([{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]);
+            app = app.pod(|pod| pod["volumes"] = volumes);
         }
     }
     app
