@@ -60,7 +60,7 @@ fn edited(fleet: FleetBuilder, edit: &Edit, other: &FleetBuilder) -> FleetBuilde
 }
 
 proptest! {
-    #![proptest_config(cases(4, 200))]
+    #![proptest_config(cases(4, 50))]
 
     #[test]
     fn fifty_edits_in_one_session(first in small_fleet(), second in small_fleet(), edits in proptest::collection::vec(edit(), 50)) {
