@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::de::Deserializer;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -56,6 +56,7 @@ pub struct Toleration {
     pub value: SmolStr,
     /// The effect that is tolerated; absent is every effect.
     #[serde(default, deserialize_with = "effect_or_every", skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = or_empty)]
     pub effect: Option<TaintEffect>,
     /// How many seconds a `NoExecute` taint is tolerated; absent is for ever, 0 and less not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,6 +65,7 @@ pub struct Toleration {
 
 /// How a taint's value is compared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = or_empty)]
 pub enum TolerationOperator {
     /// It is the same.
     #[serde(alias = "")]
@@ -74,6 +76,15 @@ pub enum TolerationOperator {
     Lt,
     /// It is an integer greater than the toleration's (KEP-5471, off by default in Kubernetes 1.36).
     Gt,
+}
+
+/// The schema of a word that may also be empty, which to Kubernetes is as if it were absent.
+fn or_empty(schema: &mut Schema) {
+    for forms in ["oneOf", "anyOf"] {
+        if let Some(forms) = schema.get_mut(forms).and_then(|forms| forms.as_array_mut()) {
+            forms.push(serde_json::json!({"description": "As if absent.", "const": ""}));
+        }
+    }
 }
 
 fn equal() -> TolerationOperator {

@@ -139,7 +139,10 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
 /// The words of an enum that a failed branch stands for.
 fn constant<'e>(error: &'e ValidationError<'static>) -> Option<Vec<&'e str>> {
     match error.kind() {
-        ValidationErrorKind::Constant { expected_value } => Some(expected_value.as_str().into_iter().collect()),
+        // an empty word is only let through, never proposed
+        ValidationErrorKind::Constant { expected_value } => {
+            Some(expected_value.as_str().into_iter().filter(|word| !word.is_empty()).collect())
+        }
         ValidationErrorKind::Enum { options } => {
             Some(options.as_array().map(|o| o.iter().filter_map(Value::as_str).collect()).unwrap_or_default())
         }

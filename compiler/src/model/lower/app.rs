@@ -233,7 +233,8 @@ impl<'d> AppLowering<'_, '_, 'd> {
                     let diagnostic = Diagnostic::new(
                         codes::manifests::DUPLICATE_OBJECT,
                         Place::Span(object.file, object.facts.name_span),
-                        format!("{} is defined twice in App `{}`", object.key, self.object.metadata.name.value),
+                        // without the App: several may share the files, and it is one mistake
+                        format!("{} `{}` is defined twice in one App", object.key.kind, object.key.name),
                     )
                     .related(Place::Span(first.file, first.facts.name_span), "first defined here")
                     .help("remove or rename one of the two");
@@ -336,7 +337,6 @@ impl<'d> AppLowering<'_, '_, 'd> {
 
     fn only(&mut self, rule: &ObjectRule) -> Option<ClusterSet> {
         let written = rule.clusters.as_ref()?;
-        let selector = selector::clusters(self.cx, self.file, &written.value, written.span);
-        Some(selector::set(self.cx, &selector))
+        Some(selector::set_or_all(self.cx, self.file, Some(&written.value), written.span))
     }
 }

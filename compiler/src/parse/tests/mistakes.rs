@@ -107,7 +107,7 @@ fn a_field_with_nothing_near_lists_what_there_is() {
         "App",
         &format!("{HEAD}spec: {{namespace: a, objects: [{{match: {{}}, qqq: 1}}]}}\n"),
         &[
-            "FW1020 `qqq` unknown field `qqq` in `spec.objects[0]`; known fields here: clusters, divide, match, replicas",
+            "FW1020 `qqq` unknown field `qqq` in `spec.objects[0]`; known fields here: match, replicas, clusters, divide",
         ],
     );
 }
