@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(
             entry_text(entry),
             "FW1041: no fleet.yaml (error)\n\n\
-             There is no `fleet.yaml` at the root of the repository, or it holds no Fleet.\n"
+             There is no `fleet.yaml` at the root of the repository, or it holds no Fleet. It marks the folder as a fleet and\nholds its settings; `fleetwright init` writes one.\n"
         );
         assert_eq!(
             entry_json(entry),
@@ -102,7 +102,7 @@ mod tests {
                 "code": "FW1041",
                 "severity": "error",
                 "title": "no fleet.yaml",
-                "text": "There is no `fleet.yaml` at the root of the repository, or it holds no Fleet.",
+                "text": "There is no `fleet.yaml` at the root of the repository, or it holds no Fleet. It marks the folder as a fleet and holds its settings; `fleetwright init` writes one.",
             })
         );
     }

@@ -1,7 +1,7 @@
 //! Manifests for each cluster, as templates and fills: text exists only while it is written.
 //!
 //! Invariants: one file for each app in each cluster, `<cluster>/<team>/<app>.yaml`, and `<cluster>/_namespaces.yaml` for
-//! generated Namespaces; objects in the order Kubernetes needs them (see [`order`]), then by key; equal objects are equal
+//! generated Namespaces; objects in the order Kubernetes needs them (module `order`), then by key; equal objects are equal
 //! bytes in every cluster.
 
 mod order;

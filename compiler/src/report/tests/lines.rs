@@ -83,7 +83,6 @@ fn deficits_are_warnings_at_the_name_of_the_app() {
     let found = deficits(&fleet, &Target { apps: vec![app] });
     let clusters = "4/5 clusters: 1 not among the team's clusters (eu-a)";
     let expected = [
-        (codes::placement::UNPLACED, format!("2 of 12 replicas of apps/Deployment/web fit nowhere; {clusters}")),
         (
             codes::placement::SPREAD_UNMET,
             format!("the spread over region wants 2 groups, and 1 can hold a replica; {clusters}"),
