@@ -65,7 +65,9 @@ pub(super) fn check(fleet: &Fleet, diagnostics: &mut Diagnostics) {
                 .related(Place::Span(team.file, team.name_span), "the platform's file of the team")
                 .help(match why {
                     DENIED => "`kinds.deny` in the platform's file of the team names it".to_owned(),
-                    _ => format!("the platform can allow it with `kinds.allow: [{{group: \"{group}\", kind: {kind}}}]`"),
+                    _ => {
+                        format!("the platform can allow it with `kinds.allow: [{{group: \"{group}\", kind: {kind}}}]`")
+                    }
                 }),
             );
         }
