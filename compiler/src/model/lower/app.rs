@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Docs, Lowering, manifests, overrides, placement, selector, team, workload};
+use super::{Docs, Lowering, fleet, manifests, overrides, placement, selector, team, workload};
 use crate::api::{self, AppSpec, ObjectMatch, ObjectRule, PlacementSpec};
 use crate::base::name::NameRule;
 use crate::base::{FileId, SmolStr, Spanned, TeamId};
@@ -17,6 +17,12 @@ pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Arc<App>> {
     team::folders_without_team(cx);
     let files_of = manifests::assign(cx, docs);
     let scopes = custom_scopes(cx);
+    for (file, team) in &docs.teams {
+        team.spec.placement.iter().for_each(|spec| placement::check(cx, *file, spec));
+    }
+    if let Some((file, fleet, _)) = fleet::home(docs) {
+        fleet.defaults.iter().flat_map(|d| &d.placement).for_each(|spec| placement::check(cx, file, spec));
+    }
     let known = known(cx, docs);
     let mut policies = placement::policies(cx, docs, &known);
     let mut override_policies = overrides::policies(cx, docs, &known);
