@@ -44,6 +44,7 @@ fn bounds(schema: &mut Schema) {
     let bounds: Option<(i64, i64)> = match schema.get("format").and_then(|f| f.as_str()) {
         Some("uint32") => Some((0, u32::MAX.into())),
         Some("int32") => Some((i32::MIN.into(), i32::MAX.into())),
+        Some("int64") => Some((i64::MIN, i64::MAX)),
         _ => None,
     };
     if let Some((least, most)) = bounds {

@@ -255,7 +255,7 @@ impl JsonSchema for Quantity {
                     "type": "string",
                     "pattern": r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$",
                 },
-                { "type": "number" },
+                { "type": "number", "minimum": -i64::MAX, "maximum": i64::MAX },
             ],
         })
     }

@@ -60,7 +60,6 @@ pub struct Toleration {
     pub effect: Option<TaintEffect>,
     /// How many seconds a `NoExecute` taint is tolerated; absent is for ever, 0 and less not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minimum" = i64::MIN, "maximum" = i64::MAX))]
     pub toleration_seconds: Option<i64>,
 }
 

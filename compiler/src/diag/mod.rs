@@ -73,7 +73,7 @@ impl Finding {
     /// A finding without help or related places.
     #[must_use]
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
-        Self { code, span, message: message.into(), help: None, related: Vec::new() }
+        Self { code, span, message: bounded(message.into()), help: None, related: Vec::new() }
     }
 
     /// Adds how to fix it.
@@ -100,7 +100,7 @@ impl Diagnostic {
     /// A diagnostic without help or related places.
     #[must_use]
     pub fn new(code: Code, place: Place, message: impl Into<String>) -> Self {
-        Self { code, place, message: message.into(), help: None, related: Vec::new() }
+        Self { code, place, message: bounded(message.into()), help: None, related: Vec::new() }
     }
 
     /// Adds how to fix it.
@@ -122,6 +122,17 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.code.severity() == Severity::Error
     }
+}
+
+/// A message may quote what was written, which may be a megabyte.
+fn bounded(mut message: String) -> String {
+    const MAX_BYTES: usize = 2_000;
+    if message.len() > MAX_BYTES {
+        let end = (0..=MAX_BYTES).rev().find(|end| message.is_char_boundary(*end)).unwrap_or_default();
+        message.truncate(end);
+        message.push('…');
+    }
+    message
 }
 
 /// All diagnostics of one compile.

@@ -103,8 +103,14 @@ fn expected(class: FileClass) -> &'static str {
 /// nothing, the decoder's one error stands.
 fn typed<T: DeserializeOwned>(node: &Node<'_>, kind: &str) -> Result<T, Vec<Finding>> {
     yaml::decode(node).map_err(|error| {
-        let all = super::mistakes::list(node, kind);
-        if all.is_empty() { vec![decode_finding(&error)] } else { all }
+        let mut all = super::mistakes::list(node, kind);
+        let decoding = decode_finding(&error);
+        let said = |f: &Finding| f.span.start < decoding.span.end && decoding.span.start < f.span.end;
+        // a schema cannot say all that decoding checks, and the decoder stops at its first mistake
+        if !all.iter().any(said) && (all.is_empty() || decoding.code == codes::fields::INVALID_VALUE) {
+            all.push(decoding);
+        }
+        all
     })
 }
 

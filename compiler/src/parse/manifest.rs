@@ -63,6 +63,7 @@ fn object(node: &Node<'_>, doc: u16, item: Option<u32>, ir: &mut FileIr) {
 
 /// Group, version, kind, namespace and name; `None` where it is no object, which was then said.
 fn identity(node: &Node<'_>, ir: &mut FileIr) -> Option<(ObjKey, Facts)> {
+    let before = ir.findings.len();
     let not_object = |span: Span, message: String, help: &str| {
         Finding::new(codes::manifests::NOT_AN_OBJECT, span, message).help(help.to_owned())
     };
@@ -128,7 +129,6 @@ fn identity(node: &Node<'_>, ir: &mut FileIr) -> Option<(ObjKey, Facts)> {
         Some((group, version)) => (SmolStr::new(group), SmolStr::new(version)),
         None => (SmolStr::default(), api_version.clone()),
     };
-    let before = ir.findings.len();
     names(&group, &version, version_span, &kind, (&name, name_span), namespace.as_ref(), ir);
     let named = ir.findings.len() == before;
     let labels = labels(metadata, ir);

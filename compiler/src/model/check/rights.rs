@@ -55,10 +55,20 @@ pub(super) fn check(fleet: &Fleet, diagnostics: &mut Diagnostics) {
                 Diagnostic::new(
                     codes::rights::KIND_NOT_ALLOWED,
                     place,
-                    format!("team `{}` may not use kind {kind}: {why} ({}{})", team.name, object.key, and_more(count)),
+                    format!(
+                        "team `{}` may not use kind {kind}: {why} (`{}`{})",
+                        team.name,
+                        object.key.name,
+                        and_more(count)
+                    ),
                 )
                 .related(Place::Span(team.file, team.name_span), "the platform's file of the team")
-                .help(format!("the platform can allow it with `kinds.allow: [{{group: \"{group}\", kind: {kind}}}]`")),
+                .help(match why {
+                    DENIED => "`kinds.deny` in the platform's file of the team names it".to_owned(),
+                    _ => {
+                        format!("the platform can allow it with `kinds.allow: [{{group: \"{group}\", kind: {kind}}}]`")
+                    }
+                }),
             );
         }
     }
@@ -78,12 +88,14 @@ fn allowed(team: &Team) -> Vec<String> {
         .collect()
 }
 
+const DENIED: &str = "it is denied";
+
 fn denied(team: &Team, object: &Object) -> Option<&'static str> {
     let covers = |(group, kind): &(SmolStr, SmolStr)| {
         (group == "*" || *group == object.key.group) && (kind == "*" || *kind == object.key.kind)
     };
     if team.deny.iter().any(covers) {
-        return Some("it is denied");
+        return Some(DENIED);
     }
     if team.allow.iter().any(covers) {
         return None;

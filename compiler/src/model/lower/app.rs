@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Docs, Lowering, manifests, overrides, placement, selector, team, workload};
+use super::{Docs, Lowering, fleet, manifests, overrides, placement, selector, team, workload};
 use crate::api::{self, AppSpec, ObjectMatch, ObjectRule, PlacementSpec};
 use crate::base::name::NameRule;
 use crate::base::{FileId, SmolStr, Spanned, TeamId};
@@ -17,6 +17,12 @@ pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Arc<App>> {
     team::folders_without_team(cx);
     let files_of = manifests::assign(cx, docs);
     let scopes = custom_scopes(cx);
+    for (file, team) in &docs.teams {
+        team.spec.placement.iter().for_each(|spec| placement::check(cx, *file, spec));
+    }
+    if let Some((file, fleet, _)) = fleet::home(docs) {
+        fleet.defaults.iter().flat_map(|d| &d.placement).for_each(|spec| placement::check(cx, file, spec));
+    }
     let known = known(cx, docs);
     let mut policies = placement::policies(cx, docs, &known);
     let mut override_policies = overrides::policies(cx, docs, &known);
@@ -233,8 +239,8 @@ impl<'d> AppLowering<'_, '_, 'd> {
                     let diagnostic = Diagnostic::new(
                         codes::manifests::DUPLICATE_OBJECT,
                         Place::Span(object.file, object.facts.name_span),
-                        // without the app: environments share manifests, and one pair is one mistake
-                        format!("{} is defined twice in one App", object.key),
+                        // without the App: several may share the files, and it is one mistake
+                        format!("{} `{}` is defined twice in one App", object.key.kind, object.key.name),
                     )
                     .related(Place::Span(first.file, first.facts.name_span), "first defined here")
                     .help("remove or rename one of the two");

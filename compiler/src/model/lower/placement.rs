@@ -3,10 +3,11 @@
 
 use super::{Docs, Lowering, fleet, selector};
 use crate::api::{
-    Capacity, DefaultsSpec, PerCluster, PlacementPolicySpec, PlacementSpec, ReplicasSpec, SpreadSpec, Strategy,
+    Capacity, DefaultsSpec, PerCluster, PlacementClusters, PlacementPolicySpec, PlacementSpec, ReplicasSpec,
+    SpreadSpec, Strategy,
 };
 use crate::base::labels::Labels;
-use crate::base::name::{NameRule, check};
+use crate::base::name::{self, NameRule};
 use crate::base::taint::Toleration;
 use crate::base::{DigestWriter, FileId, SmolStr, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes};
@@ -44,6 +45,7 @@ pub(super) fn policies<'a>(cx: &mut Lowering<'_>, docs: &Docs<'a>, known: &selec
         .map(|(file, object)| {
             let PlacementPolicySpec { apps, precedence, placement } = &object.spec;
             cx.check_name(file, &object.metadata.name, NameRule::Dns1123Subdomain, "policy name");
+            check(cx, file, placement);
             let team = super::team::owner(cx, file);
             let mut apps = selector::apps(cx, file, team, apps);
             apps.check_names(cx, team, known);
@@ -102,6 +104,24 @@ pub(super) fn layers<'a>(
     layers
 }
 
+/// A field and the layer that it comes from.
+type Stated<'a, T> = Option<(&'a LayerSpec<'a>, &'a Spanned<T>)>;
+
+/// Reports what is wrong with a placement by itself, whether it ever takes effect or not.
+pub(super) fn check(cx: &mut Lowering<'_>, file: FileId, spec: &PlacementSpec) {
+    let PlacementSpec { clusters, tolerations, spread, replicas, affinity: _, anti_affinity: _, move_: _ } = spec;
+    if let Some(clusters) = clusters {
+        selector::clusters(cx, file, &clusters.value.selector(), clusters.span);
+    }
+    add_tolerations(cx, file, tolerations, &mut Vec::new());
+    if let Some(spread) = spread {
+        self::spread(cx, file, &spread.value);
+    }
+    if let Some(replicas) = replicas {
+        self::replicas(cx, file, &replicas.value);
+    }
+}
+
 /// Merges the layers of an app.
 pub(super) fn resolve(
     cx: &mut Lowering<'_>,
@@ -113,9 +133,9 @@ pub(super) fn resolve(
     let team_clusters = &team.clusters;
     let mut from = Vec::new();
     let mut tolerations: Vec<Toleration> = Vec::new();
-    let mut clusters = None;
-    let mut spread = None;
-    let mut replicas = None;
+    let mut clusters: Stated<'_, PlacementClusters> = None;
+    let mut spread: Stated<'_, Vec<Spanned<SpreadSpec>>> = None;
+    let mut replicas: Stated<'_, ReplicasSpec> = None;
     for layer in layers {
         let PlacementSpec {
             clusters: layer_clusters,
@@ -130,9 +150,9 @@ pub(super) fn resolve(
             from.push((field, Layer { kind: layer.kind, name: layer.name.clone(), file: layer.file, span }));
         };
         let stated = [
-            ("clusters", clusters.map(|(l, _): (&LayerSpec<'_>, _)| l), layer_clusters.as_ref().map(|c| c.span)),
-            ("spread", spread.map(|(l, _): (&LayerSpec<'_>, _)| l), layer_spread.as_ref().map(|s| s.span)),
-            ("replicas", replicas.map(|(l, _): (&LayerSpec<'_>, _)| l), layer_replicas.as_ref().map(|r| r.span)),
+            ("clusters", clusters.map(|(l, _)| l), layer_clusters.as_ref().map(|c| c.span)),
+            ("spread", spread.map(|(l, _)| l), layer_spread.as_ref().map(|s| s.span)),
+            ("replicas", replicas.map(|(l, _)| l), layer_replicas.as_ref().map(|r| r.span)),
         ];
         for (field, winner, span) in stated {
             if let Some(span) = span {
@@ -175,7 +195,7 @@ pub(super) fn resolve(
         }
     }
     let spread = spread.map(|(layer, s)| self::spread(cx, layer.file, &s.value)).unwrap_or_default();
-    let total = replicas.and_then(|(layer, r): (&LayerSpec<'_>, &Spanned<ReplicasSpec>)| {
+    let total = replicas.and_then(|(layer, r)| {
         let total = r.value.total.as_ref()?;
         Some(Total { place: Place::Span(layer.file, total.span), of_app: layer.kind == LayerKind::App })
     });
@@ -234,7 +254,7 @@ fn spread(cx: &mut Lowering<'_>, file: FileId, written: &[Spanned<SpreadSpec>]) 
             "zone" => TopologyKey::Zone,
             "provider" => TopologyKey::Provider,
             label => {
-                if let Err(expected) = check(NameRule::QualifiedName, label) {
+                if let Err(expected) = name::check(NameRule::QualifiedName, label) {
                     cx.error(
                         codes::fields::INVALID_VALUE,
                         Place::Span(file, topology_key.span),
