@@ -16,7 +16,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("placements", &["api", "diag", "yaml"]),
     ("parse", &["api", "diag", "kinds", "placements", "source", "yaml"]),
     ("model", &["api", "diag", "kinds", "overrides", "parse", "placements", "source", "yaml"]),
-    ("variants", &["diag", "kinds", "model", "overrides", "parse"]),
+    ("variants", &["api", "diag", "kinds", "model", "overrides", "parse", "placements"]),
     ("schedule", &["api", "divide", "kinds", "model", "parse", "placements", "room", "variants"]),
     ("plan", &["api", "kinds", "model", "parse", "placements", "schedule", "variants"]),
     ("render", &["kinds", "model", "parse", "plan", "variants", "yaml"]),
