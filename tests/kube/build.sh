@@ -54,6 +54,7 @@ if command -v flock >/dev/null; then
     echo "$folder"
     exit 0
   fi
+  rm -rf "$cache"/.building.* # of runs that were killed
 fi
 
 building=$(mktemp -d "$cache/.building.XXXXXX")
@@ -65,8 +66,10 @@ go build "${flags[@]}" -o "$building/" \
 # the package of etcd's main is named `server`
 go build "${flags[@]}" -o "$building/etcd" go.etcd.io/etcd/server/v3 >&2
 
-rm -rf "$folder" # only ever an incomplete one: somebody removed a program
-chmod 755 "$building"
-mv "$building" "$folder"
-rm -rf "${folder:?}/$(basename "$building")" # another run won between these two lines, and ours was moved inside
+if ! complete; then
+  rm -rf "$folder" # somebody removed a program from it
+  chmod 755 "$building"
+  mv "$building" "$folder"
+  rm -rf "${folder:?}/$(basename "$building")" # another run won between the last lines, and ours was moved inside
+fi
 echo "$folder"
