@@ -169,11 +169,4 @@ mod tests {
         assert!(read(&["--only"]).is_err());
         assert!(read(&["partition"]).unwrap_err().contains("unknown argument `partition`"));
     }
-
-    #[test]
-    fn names_are_unique() {
-        for (index, scenario) in ALL.iter().enumerate() {
-            assert!(ALL[..index].iter().all(|other| other.name != scenario.name), "{}", scenario.name);
-        }
-    }
 }

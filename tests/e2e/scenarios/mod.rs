@@ -37,3 +37,15 @@ pub const ALL: &[Scenario] = &[
     scenario("partition", "a server that stops answering comes back with its data", 2, 1, servers::partition),
     scenario("crash", "a server that is killed comes back with its data on the same address", 1, 1, servers::crash),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        for (index, scenario) in ALL.iter().enumerate() {
+            assert!(ALL[..index].iter().all(|other| other.name != scenario.name), "{}", scenario.name);
+        }
+    }
+}

@@ -123,11 +123,14 @@ pub fn pods(rig: &Rig) -> Ending {
     Ok(())
 }
 
+/// Writes a ConfigMap as one manager, and sees that another cannot change it by accident.
 fn write_map(client: &Client) -> Ending {
-    client.create(
-        MAPS,
-        &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}, "data": {"a": "1"}}),
-    )?;
+    let path = format!("{MAPS}/kept");
+    let map = |value: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}, "data": {"a": value}});
+    client.apply(&path, "one", &map("1"))?;
+    client.apply(&path, "two", &map("1"))?;
+    let conflict = client.apply(&path, "two", &map("2")).err().ok_or("a field of two managers was changed by one")?;
+    assert_eq!(conflict.code(), Some(409), "{conflict}");
     Ok(())
 }
 

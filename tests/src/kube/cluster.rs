@@ -71,25 +71,27 @@ impl Ports {
 }
 
 impl Cluster {
-    /// Starts all programs and creates the nodes.
-    pub(super) fn start(
-        programs: &Programs,
-        name: String,
-        folder: PathBuf,
-        nodes: &[NodeSpec],
-    ) -> Result<Cluster, RigError> {
+    /// Starts all programs and creates the nodes. The files lie in a folder of their own below `rig`.
+    pub(super) fn start(programs: &Programs, rig: &Path, name: &str, nodes: &[NodeSpec]) -> Result<Cluster, RigError> {
         let mut attempt = 1;
         loop {
-            // a folder of its own, because the watchdog of a failed attempt must not meet the files of the next
-            match Cluster::start_once(programs, &name, &folder.join(attempt.to_string()), nodes) {
+            match Cluster::start_once(programs, rig, name, attempt, nodes) {
                 Err(error) if error.is_port_taken() && attempt < ATTEMPTS => attempt += 1,
                 ended => return ended,
             }
         }
     }
 
-    fn start_once(programs: &Programs, name: &str, folder: &Path, nodes: &[NodeSpec]) -> Result<Cluster, RigError> {
-        std::fs::create_dir_all(folder).map_err(RigError::io(format!("creating {}", folder.display())))?;
+    fn start_once(
+        programs: &Programs,
+        rig: &Path,
+        name: &str,
+        attempt: usize,
+        nodes: &[NodeSpec],
+    ) -> Result<Cluster, RigError> {
+        // what an attempt left behind is nothing to start from
+        let folder = &rig.join(format!("{name}.{attempt}"));
+        std::fs::create_dir(folder).map_err(RigError::io(format!("creating {}", folder.display())))?;
         let Identity { authority, token } = certificates::write(folder)?;
         std::fs::write(folder.join("stages.yaml"), include_str!("stages.yaml"))
             .map_err(RigError::io("writing stages.yaml"))?;
@@ -102,7 +104,7 @@ impl Cluster {
             client: Client::new(format!("https://127.0.0.1:{}", ports.server), &authority, token.clone()),
             token,
             processes: Mutex::default(),
-            watchdog: Watchdog::start(folder)?,
+            watchdog: Watchdog::start(rig)?,
         };
         kubeconfig::write(&folder.join("kubeconfig"), std::iter::once(cluster.context()))?;
 

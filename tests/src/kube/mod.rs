@@ -70,9 +70,8 @@ impl Rig {
         let started: Vec<Result<Cluster, RigError>> = std::thread::scope(|scope| {
             let starting: Vec<_> = (1..=count)
                 .map(|number| {
-                    let name = format!("cluster-{number}");
-                    let below = folder.path().join(&name);
-                    scope.spawn(move || Cluster::start(programs, name, below, nodes))
+                    let folder = folder.path();
+                    scope.spawn(move || Cluster::start(programs, folder, &format!("cluster-{number}"), nodes))
                 })
                 .collect();
             starting.into_iter().map(|thread| thread.join().unwrap_or(Err(RigError::Panicked))).collect()

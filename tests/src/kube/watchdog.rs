@@ -1,7 +1,8 @@
 //! What ends a cluster's processes when this process is gone without having ended them: killed, aborted, interrupted.
 //!
 //! A `sh` leads the process group of one cluster and reads a pipe that only this process writes to. The operating system
-//! closes the pipe whatever ends this process; the shell then ends its group and removes the folder.
+//! closes the pipe whatever ends this process; the shell then ends its group and removes the files of all clusters: each of
+//! their shells does the same at the same time.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -18,7 +19,7 @@ pub(super) struct Watchdog {
 }
 
 // A stopped process takes no TERM before its CONT, and KILL of group 0 also ends this shell, so it comes last. Two seconds
-// are enough for etcd, the only one that writes to the folder.
+// are enough for every etcd, the only ones that write files.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM
 while read -r _; do :; done
