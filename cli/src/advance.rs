@@ -54,9 +54,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let identity = Identity { holder: args.holder.as_str().into(), term: None };
     let branches = repository.branches.clone();
     streams::talk(&format!("repository: {}", repository.git.remote_name()));
-    let advanced =
-        advance::advance(&mut repository.git, &SystemClock, &Session::new(), &identity, &branches, None)
-            .map_err(advance_failure)?;
+    let advanced = advance::advance(&mut repository.git, &SystemClock, &Session::new(), &identity, &branches, None)
+        .map_err(advance_failure)?;
     let report = Report {
         commits: advanced
             .pushed
@@ -77,7 +76,9 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         streams::talk(&format!("`{}` is up to date: nothing is due", branches.live));
     }
     match advanced.reports.iter().map(|r| r.urgency).min() {
-        Some(Urgency::Wrong) => Err(Failure::Refused("error: the repository is wrong, see above; what is wrong stays as it is".to_owned())),
+        Some(Urgency::Wrong) => {
+            Err(Failure::Refused("error: the repository is wrong, see above; what is wrong stays as it is".to_owned()))
+        }
         Some(Urgency::Guarded) => Err(Failure::Guard("a guard stands in the way, see above".to_owned())),
         Some(Urgency::Waits | Urgency::Note) | None => Ok(Outcome::Done),
     }

@@ -55,9 +55,8 @@ fn offset_secs(text: &str) -> Option<i64> {
         _ => return None,
     };
     let (hours, minutes) = text.get(1..)?.split_once(':')?;
-    let two = |part: &str| {
-        (part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit())).then(|| part.parse::<i64>().ok())?
-    };
+    let two =
+        |part: &str| (part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit())).then(|| part.parse::<i64>().ok())?;
     let (hours, minutes) = (two(hours)?, two(minutes)?);
     (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
 }

@@ -18,8 +18,8 @@ use crate::base::{FileId, Resources, SmolStr, Span, Spanned};
 
 pub use read::{PlacedAppDoc, PlacedWorkloadDoc, RecordDoc, SeatDoc, read};
 pub use state::{
-    ApprovalDoc, CapacityDoc, DeciderDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, OwnerDoc, PinDoc, PoolDoc, TaintDoc,
-    TideDoc,
+    ApprovalDoc, CapacityDoc, DeciderDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, OwnerDoc, PinDoc, PoolDoc,
+    TaintDoc, TideDoc,
 };
 pub use write::{file_path, placements_text, state_text};
 

@@ -18,9 +18,9 @@ mod situation;
 use std::collections::BTreeMap;
 
 use fleetwright_compiler::base::SmolStr;
-use fleetwright_compiler::{CompileError, Compiled, compile};
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{FilesError, Overlay, PathError};
+use fleetwright_compiler::{CompileError, Compiled, compile};
 
 use crate::state::Unreadable;
 pub use planned::{Planned, realise};

@@ -97,12 +97,8 @@ pub fn realise(
     if edits.is_empty() && !moves_pin {
         return Ok(None);
     }
-    let trailers = Trailers {
-        main: main.clone(),
-        cause: proposal.cause,
-        key: proposal.key.clone(),
-        term: Some(situation.term()),
-    };
+    let trailers =
+        Trailers { main: main.clone(), cause: proposal.cause, key: proposal.key.clone(), term: Some(situation.term()) };
     let plan = plan_text(&report::plan(compiled), proposal.only.as_ref());
     let body = [proposal.body.trim(), plan.trim()].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>();
     Ok(Some(Planned {
@@ -166,8 +162,7 @@ fn plan_text(plan: &PlanReport, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> 
     let mut lines: Vec<String> = Vec::new();
     for moves in plan.moves.chunk_by(|a, b| a.app == b.app && a.workload == b.workload) {
         let Some(first) = moves.first().filter(|first| meant(&first.app)) else { continue };
-        let parts: Vec<String> =
-            moves.iter().map(|m| format!("{} {} -> {}", m.cluster, m.before, m.after)).collect();
+        let parts: Vec<String> = moves.iter().map(|m| format!("{} {} -> {}", m.cluster, m.before, m.after)).collect();
         lines.push(format!("{} {}: {}", first.app, first.workload, parts.join(", ")));
     }
     for short in plan.shortfalls.iter().filter(|short| meant(&short.app)) {

@@ -91,10 +91,8 @@ fn intents_whose_history_was_rewritten_do_not_go_live() {
 #[test]
 fn another_decider_is_left_alone() {
     let world = World::live(&fleet());
-    for identity in [
-        Identity { holder: "other".into(), term: None },
-        Identity { holder: "hub".into(), term: Some(0) },
-    ] {
+    for identity in [Identity { holder: "other".into(), term: None }, Identity { holder: "hub".into(), term: Some(0) }]
+    {
         let world = World { identity: identity.clone(), ..World::live(&fleet()) };
         // `live` was made by this identity: give it to somebody else
         let mut files = world.files("live");

@@ -47,9 +47,12 @@ pub(super) fn write(repo: &Repository, new: &NewCommit, author: &Author, prefix:
         let names: Vec<&str> = path.components().collect();
         insert(&mut changes, &names, change)?;
     }
-    let changes = prefix.components().collect::<Vec<_>>().into_iter().rev().fold(changes, |changes, name| {
-        Changes::from([(name.to_owned(), Change::Inside(Start::AsItIs, changes))])
-    });
+    let changes = prefix
+        .components()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .fold(changes, |changes, name| Changes::from([(name.to_owned(), Change::Inside(Start::AsItIs, changes))]));
     let tree = apply(repo, Some(&base.tree()?), changes)?.map_or_else(|| repo.treebuilder(None)?.write(), Ok)?;
     let who = Signature::new(&author.name, &author.email, &Time::new(new.time_secs, 0))?;
     let parents: Vec<&Commit<'_>> = tip.iter().chain(&merges).collect();
@@ -57,7 +60,12 @@ pub(super) fn write(repo: &Repository, new: &NewCommit, author: &Author, prefix:
 }
 
 /// The entry `name` of the fleet's folder in a commit.
-fn entry(repo: &Repository, commit: &Commit<'_>, prefix: &RepoPath, name: &str) -> Result<Option<(Oid, FileMode)>, Error> {
+fn entry(
+    repo: &Repository,
+    commit: &Commit<'_>,
+    prefix: &RepoPath,
+    name: &str,
+) -> Result<Option<(Oid, FileMode)>, Error> {
     let mut tree = commit.tree()?;
     for part in prefix.components() {
         let Some(inside) = tree.get_name(part).map(|e| e.id()) else { return Ok(None) };
@@ -78,8 +86,7 @@ fn insert(changes: &mut Changes, names: &[&str], change: Change) -> Result<(), E
         changes.insert((*first).to_owned(), change);
         return Ok(());
     }
-    let below =
-        changes.entry((*first).to_owned()).or_insert_with(|| Change::Inside(Start::AsItIs, Changes::new()));
+    let below = changes.entry((*first).to_owned()).or_insert_with(|| Change::Inside(Start::AsItIs, Changes::new()));
     let start = match below {
         Change::Put(id, _) => Some(Start::Folder(*id)),
         Change::Remove => Some(Start::Nothing),

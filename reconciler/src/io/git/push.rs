@@ -32,7 +32,9 @@ fn failure(branch: &SmolStr, remote: &Remote, output: &Output) -> PushError {
     match summary {
         Some(summary) if summary.starts_with("[rejected]") => PushError::Moved(branch.clone()),
         // Another push won while the remote was writing ours.
-        Some(summary) if ["failed to update ref", "cannot lock ref", "fetch first"].iter().any(|s| summary.contains(s)) => {
+        Some(summary)
+            if ["failed to update ref", "cannot lock ref", "fetch first"].iter().any(|s| summary.contains(s)) =>
+        {
             PushError::Moved(branch.clone())
         }
         Some(summary) if summary.starts_with("[remote rejected]") => {
@@ -40,9 +42,16 @@ fn failure(branch: &SmolStr, remote: &Remote, output: &Output) -> PushError {
             PushError::Refused { branch: branch.clone(), reason: format!("{why}; {said}") }
         }
         Some(summary) => PushError::Failed(PortError::Transient(format!("pushing to {}: {summary}", remote.shown()))),
-        None if ["ermission denied", "Authentication failed", "ermission to", "denied to", "not authorized", " 403"]
-            .iter()
-            .any(|sign| output.stderr.contains(sign)) =>
+        None if [
+            "ermission denied",
+            "Authentication failed",
+            "ermission to",
+            "denied to",
+            "not authorized",
+            " 403",
+        ]
+        .iter()
+        .any(|sign| output.stderr.contains(sign)) =>
         {
             PushError::Refused { branch: branch.clone(), reason: said }
         }

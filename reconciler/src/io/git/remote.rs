@@ -166,7 +166,8 @@ mod tests {
             assert_eq!(Remote::new(text), Err(RemoteError::Transport(transport.to_owned())));
         }
         assert!(Remote::new("fleet.git").unwrap().url().starts_with('/'), "relative paths are of this process");
-        for (name, is_branch) in [("live", true), ("a/b", true), ("-x", false), ("a b", false), ("a:b", false), ("", false)]
+        for (name, is_branch) in
+            [("live", true), ("a/b", true), ("-x", false), ("a b", false), ("a:b", false), ("", false)]
         {
             assert_eq!(check_branch(name).is_ok(), is_branch, "{name}");
         }

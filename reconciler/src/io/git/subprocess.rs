@@ -61,7 +61,8 @@ impl Git {
         // Messages are read: they must be in English.
         command.env("LC_ALL", "C").env_remove("LANGUAGE");
         command.arg("--git-dir").arg(&self.mirror);
-        if let Some(host) = remote.token_for().filter(|_| std::env::var_os(TOKEN_VARIABLE).is_some_and(|t| !t.is_empty()))
+        if let Some(host) =
+            remote.token_for().filter(|_| std::env::var_os(TOKEN_VARIABLE).is_some_and(|t| !t.is_empty()))
         {
             // The shell of the helper reads the token; it is in no argument.
             let helper = format!(
@@ -77,9 +78,9 @@ impl Git {
         }
         command.args(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|e| {
-            PortError::Permanent(format!("cannot run `git`: {e}; install it, or put it into PATH"))
-        })?;
+        let mut child = command
+            .spawn()
+            .map_err(|e| PortError::Permanent(format!("cannot run `git`: {e}; install it, or put it into PATH")))?;
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
         let name = args.iter().find(|arg| !arg.starts_with('-') && !arg.contains('=')).copied().unwrap_or("git");
@@ -133,4 +134,3 @@ pub(super) fn last_words(stderr: &str) -> String {
     }
     text.chars().take(600).collect()
 }
-

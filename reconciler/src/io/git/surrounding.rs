@@ -40,9 +40,8 @@ pub fn surrounding(path: &Path) -> Result<Surrounding, PortError> {
     };
     let remote = Remote::new(&url).map_err(|e| fail(e.to_string()))?;
     let settings = repo.config().and_then(|mut config| config.snapshot()).ok();
-    let setting = |name: &str| {
-        settings.as_ref().and_then(|s| s.get_string(name).ok()).filter(|value| !value.trim().is_empty())
-    };
+    let setting =
+        |name: &str| settings.as_ref().and_then(|s| s.get_string(name).ok()).filter(|value| !value.trim().is_empty());
     Ok(Surrounding {
         user_name: setting("user.name"),
         user_email: setting("user.email"),
