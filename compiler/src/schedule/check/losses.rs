@@ -42,14 +42,23 @@ fn is_disturbed(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'
         Share::Whole => ran != wanted || facts.before.len() > 1,
         Share::Everywhere => facts.before.values().any(|n| u64::from(*n) != wanted),
     };
-    let out_of_bounds = facts.workload.share == Share::Divided
-        && facts.before.iter().any(|(cluster, replicas)| {
-            let (least, most) = limits(facts.workload, *cluster);
-            *replicas > most || *replicas < least.min(facts.wanted())
-        });
+    let divided = facts.workload.share == Share::Divided;
+    // Copies, too, are at most `perCluster.max`.
+    let out_of_bounds = facts.before.iter().any(|(cluster, replicas)| {
+        let (least, most) = limits(facts.workload, *cluster);
+        *replicas > most || (divided && *replicas < least.min(facts.wanted()))
+    });
     let leaving =
         facts.before.keys().any(|cluster| inputs.standing_of(app, facts.workload, *cluster) >= Standing::Evicting);
-    facts.new || facts.former_rules || counts || out_of_bounds || leaving
+    facts.new || facts.former_rules || counts || out_of_bounds || leaving || (divided && is_filled_to_a_floor(facts))
+}
+
+/// Whether a cluster that had none joined with no more than the floor it is owed: `perCluster.min` and the `min` of a
+/// weight hold in every cluster of the set, and where nothing else grows the others give what it takes.
+fn is_filled_to_a_floor(facts: &WorkloadFacts<'_>) -> bool {
+    facts.after.iter().any(|(cluster, replicas)| {
+        !facts.before.contains_key(cluster) && *replicas <= limits(facts.workload, *cluster).0
+    })
 }
 
 /// Whether what was recorded is too many groups, or too few.

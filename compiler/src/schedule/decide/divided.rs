@@ -15,7 +15,7 @@ use crate::schedule::view::{bounds, is_static};
 pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &Choice) -> Placed {
     let workload = stage.view.workload(id, task.workload);
     let clusters = choose::usable(stage, id, task.workload, choice);
-    let witnesses = choose::must_spread(workload, task.wanted, choice);
+    let witnesses = choose::witnesses(stage, id, task, choice);
     // Nothing is added to a set that breaks a constraint.
     let frozen = choice.failure.is_some_and(|failure| failure != Failure::NoCandidates);
     let mut candidates = Vec::with_capacity(clusters.len());
@@ -28,7 +28,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
             max: bounds.max,
             quota: None,
             floor: bounds.min,
-            witness: witnesses && choice.witnesses.contains(cluster),
+            witness: witnesses.contains(cluster),
             previous: seat::previous(stage, id, task, *cluster, room),
             vetoed: frozen || !stage.view.app(id).fresh.contains(*cluster),
             tier: 0,
