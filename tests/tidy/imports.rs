@@ -96,7 +96,7 @@ fn some_crates_are_named_in_one_place_only() {
     let places = [
         ("granit_parser", "compiler/src/yaml/"),
         ("jsonschema::", "compiler/src/parse/mistakes.rs"),
-        ("git2::", "compiler/files/src/"),
+        ("git2::", "compiler/files/src/ reconciler/src/io/git"),
         ("clap::", "cli/src/"),
         ("miette::", "cli/src/"),
     ];
@@ -105,7 +105,7 @@ fn some_crates_are_named_in_one_place_only() {
         for (path, text) in sources(below) {
             for (name, home) in places {
                 let named = product(&text).lines().any(|l| l.split("//").next().unwrap_or_default().contains(name));
-                if named && !path.starts_with(home) {
+                if named && !home.split(' ').any(|home| path.starts_with(home)) {
                     wrong.push(format!("{path} names {name}, which only {home} may"));
                 }
             }

@@ -1,0 +1,6 @@
+//! Effects: what stands behind the ports in a real process.
+//!
+//! Invariant: nothing is decided here.
+
+pub mod clock;
+pub mod git;
