@@ -4,7 +4,10 @@
 //! So far it is the boundary alone: the ports through which every effect will go, and a tick that does nothing with them.
 //! Invariant, from the first day on: only [`tick`] sees ports; what decides is pure and lives in modules that import none.
 
+pub mod apply;
+pub mod cluster;
 pub mod health;
 pub mod observation;
 pub mod ports;
+pub mod simulated;
 pub mod tick;

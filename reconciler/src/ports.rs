@@ -5,6 +5,8 @@
 
 use fleetwright_compiler::base::SmolStr;
 
+pub use crate::cluster::ClusterApi;
+
 /// Why a port could not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PortError {
@@ -27,15 +29,6 @@ pub trait FleetRepo {
     /// # Errors
     /// When the remote does not answer.
     fn fetch(&mut self, branch: &str) -> Result<Option<CommitId>, PortError>;
-}
-
-/// One cluster's API server.
-pub trait ClusterApi {
-    /// The UID of the namespace `kube-system`: the cluster's identity.
-    ///
-    /// # Errors
-    /// When the cluster does not answer.
-    fn identity(&mut self) -> Result<SmolStr, PortError>;
 }
 
 /// Time.
