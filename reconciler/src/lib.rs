@@ -6,6 +6,8 @@
 //! Invariant: [`decide`], [`health`] and [`observation`] never import [`io`].
 
 pub mod advance;
+pub mod apply;
+pub mod cluster;
 pub mod commit;
 pub mod decide;
 pub mod health;
@@ -15,6 +17,7 @@ pub mod observation;
 pub mod ports;
 pub mod record_files;
 pub mod seen;
+pub mod simulated;
 pub mod state;
 #[cfg(test)]
 mod tests;

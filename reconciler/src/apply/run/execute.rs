@@ -1,0 +1,431 @@
+//! Doing the steps of a round, and taking in what came of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fleetwright_compiler::base::SmolStr;
+use serde_json::{Value, json};
+
+use super::begin::send;
+use super::{Applier, Did, Done, Order, Report};
+use crate::apply::adopt::adopted;
+use crate::apply::decide::{Pass, Step};
+use crate::apply::inventory::{AppName, applyset_id};
+use crate::apply::live::is_protected;
+use crate::apply::standing::Why;
+use crate::apply::view::{Drift, Failure, Mode};
+use crate::apply::{instances, inventory};
+use crate::cluster::{
+    Apply, CREATE_MANAGER, ClusterApi, Key, MANAGER, Propagation, ServiceAccount, Write, WriteError, Written,
+};
+
+/// An apply of this round.
+#[derive(Clone)]
+struct Sent {
+    app: AppName,
+    key: Key,
+    why: Why,
+    apply: Apply,
+}
+
+impl Applier {
+    /// Does the steps of a round.
+    pub(super) fn execute(
+        &mut self,
+        api: &mut dyn ClusterApi,
+        order: &Order<'_>,
+        steps: &[Step],
+        now_secs: i64,
+        report: &mut Report,
+    ) {
+        self.forget(steps);
+        self.hand_over_replicas(api, order, steps, report);
+        let sent = applies(order, steps, false);
+        let writes: Vec<Write> = sent.iter().map(|sent| Write::Apply(sent.apply.clone())).collect();
+        let results = send(api, &writes, report);
+        let again = self.take_applied(api, order, sent, results, now_secs, report);
+        if !again.is_empty() {
+            let writes: Vec<Write> = again.iter().map(|sent| Write::Apply(sent.apply.clone())).collect();
+            let results = send(api, &writes, report);
+            for (sent, result) in again.into_iter().zip(results) {
+                self.take(order, &sent, result, now_secs, report);
+            }
+        }
+        self.replace(api, order, steps, now_secs, report);
+        self.prune(api, order, steps, now_secs, report);
+    }
+
+    /// Asks what applies would do, once for each content; deletions are only named.
+    pub(super) fn preview(&mut self, api: &mut dyn ClusterApi, order: &Order<'_>, pass: &Pass, report: &mut Report) {
+        let sent = applies(order, &pass.steps, true);
+        let writes: Vec<Write> = sent.iter().map(|sent| Write::Apply(sent.apply.clone())).collect();
+        // A dry run stores nothing, so it does not count as a write.
+        for (sent, result) in sent.into_iter().zip(api.write(&writes)) {
+            let did = match result {
+                Ok(_) => Did::WouldApply(sent.why),
+                Err(error) => Did::WouldFail(error.to_string()),
+            };
+            if let Some(object) = order.desired.object(&sent.key) {
+                self.previewed.insert(sent.key.clone(), object.digest.clone());
+            }
+            report.done.push(Done { app: sent.app, key: sent.key, did });
+        }
+        for step in pass.steps.iter().filter(|s| matches!(s, Step::Prune { .. } | Step::Replace { .. })) {
+            report.done.push(Done { app: step.app().clone(), key: step.key().clone(), did: Did::WouldPrune });
+        }
+    }
+
+    fn forget(&mut self, steps: &[Step]) {
+        for step in steps {
+            if let Step::Forget { app, key } = step {
+                self.strike(app, key);
+            }
+        }
+    }
+
+    /// Takes an object off an inventory.
+    fn strike(&mut self, app: &AppName, key: &Key) {
+        if let Some(stored) = self.book.as_mut().and_then(|book| book.get_mut(app)) {
+            stored.inventory.objects.remove(key);
+            self.unsaved.insert(app.clone());
+        }
+        self.failures.remove(key);
+    }
+
+    /// Gives `spec.replicas` to the create-only manager with the value that is stored, so that giving it up does not set
+    /// it to 1 (kubernetes/kubernetes#67135).
+    fn hand_over_replicas(&mut self, api: &mut dyn ClusterApi, order: &Order<'_>, steps: &[Step], report: &mut Report) {
+        let writes = steps.iter().filter_map(|step| {
+            let Step::Apply { app, key, hand_over_replicas: Some(replicas), .. } = step else { return None };
+            let api_version = order.desired.object(key).map(|object| api_version(key, &object.version))?;
+            let mut metadata = json!({"name": key.name.as_str()});
+            if !key.namespace.is_empty() {
+                metadata["namespace"] = key.namespace.as_str().into();
+            }
+            let object = json!({
+                "apiVersion": api_version, "kind": key.kind.kind.as_str(), "metadata": metadata, "spec": {"replicas": replicas},
+            });
+            Some(Write::Apply(Apply {
+                object: Arc::new(object),
+                manager: CREATE_MANAGER,
+                force: false,
+                dry_run: false,
+                service_account: account(order, app),
+            }))
+        });
+        // A failure shows in the apply that follows: the field is still ours, and the next pass tries again.
+        let writes: Vec<Write> = writes.collect();
+        send(api, &writes, report);
+    }
+
+    /// Takes in what came of applies; returns those to send once more: adopted, or hand edits that are undone.
+    fn take_applied(
+        &mut self,
+        api: &mut dyn ClusterApi,
+        order: &Order<'_>,
+        sent: Vec<Sent>,
+        results: Vec<Written>,
+        now_secs: i64,
+        report: &mut Report,
+    ) -> Vec<Sent> {
+        let mut again = Vec::new();
+        let mut adopt: Vec<(Sent, Written)> = Vec::new();
+        for (mut sent, result) in sent.into_iter().zip(results) {
+            let adopts = sent.why == Why::New && !order.rules.adopt.is_empty();
+            match &result {
+                Ok(Some(object)) if adopts && adopted(object, &order.rules.adopt).is_some() => {
+                    adopt.push((sent, result))
+                }
+                Err(WriteError::Conflict(_)) if adopts => adopt.push((sent, result)),
+                Err(WriteError::Conflict(conflicts)) if undoes(order, sent.why, conflicts) => {
+                    sent.apply.force = true;
+                    again.push(sent);
+                }
+                Ok(_) | Err(_) => self.take(order, &sent, result, now_secs, report),
+            }
+        }
+        again.extend(self.adopt(api, order, adopt, now_secs, report));
+        again
+    }
+
+    /// Hands fields of named managers over to us. Returns what is to be applied again.
+    fn adopt(
+        &mut self,
+        api: &mut dyn ClusterApi,
+        order: &Order<'_>,
+        candidates: Vec<(Sent, Written)>,
+        now_secs: i64,
+        report: &mut Report,
+    ) -> Vec<Sent> {
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let keys: Vec<Key> = candidates.iter().map(|(sent, _)| sent.key.clone()).collect();
+        let mut writes = Vec::new();
+        let mut handed = Vec::new();
+        for ((sent, result), object) in candidates.into_iter().zip(api.get(&keys)) {
+            let edit = object.ok().flatten().and_then(|object| {
+                let version = object.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(SmolStr::from)?;
+                Some((version, adopted(&object, &order.rules.adopt)?))
+            });
+            match edit {
+                Some((resource_version, managed_fields)) => {
+                    writes.push(Write::ManagedFields { key: sent.key.clone(), resource_version, managed_fields });
+                    handed.push((sent, result));
+                }
+                None => self.take(order, &sent, result, now_secs, report),
+            }
+        }
+        let mut again = Vec::new();
+        for ((sent, _), edited) in handed.into_iter().zip(send(api, &writes, report)) {
+            match edited {
+                Ok(_) => {
+                    report.done.push(Done { app: sent.app.clone(), key: sent.key.clone(), did: Did::Adopted });
+                    again.push(sent);
+                }
+                Err(error) => self.take(order, &sent, Err(error), now_secs, report),
+            }
+        }
+        again
+    }
+
+    /// Takes in what came of one apply.
+    fn take(&mut self, order: &Order<'_>, sent: &Sent, result: Written, now_secs: i64, report: &mut Report) {
+        let digest = order.desired.object(&sent.key).map(|object| object.digest.clone());
+        let object = match result {
+            Ok(object) => object,
+            Err(error) => {
+                if matches!(error, WriteError::NotServed(_)) {
+                    self.served = None;
+                }
+                self.failed(&sent.key, digest, &error, now_secs);
+                return;
+            }
+        };
+        self.failures.remove(&sent.key);
+        let Some(object) = object else { return };
+        self.live.put(&sent.key, &object, order.assess);
+        if let (Some(live), Some(desired)) = (self.live.get(&sent.key), order.desired.object(&sent.key))
+            && let Some(stored) = self.book.as_mut().and_then(|book| book.get_mut(&sent.app))
+        {
+            let entry = inventory::Entry {
+                uid: Some(live.uid.clone()),
+                digest: Some(desired.digest.clone()),
+                content: Some(desired.content.clone()),
+                held: live.held.clone(),
+                replicas: desired.replicas(),
+                going: false,
+            };
+            if stored.inventory.objects.insert(sent.key.clone(), entry.clone()) != Some(entry) {
+                self.unsaved.insert(sent.app.clone());
+            }
+        }
+        report.done.push(Done { app: sent.app.clone(), key: sent.key.clone(), did: Did::Applied(sent.why) });
+    }
+
+    fn failed(&mut self, key: &Key, digest: Option<SmolStr>, error: &WriteError, now_secs: i64) {
+        let before = self.failures.get(key).filter(|failure| failure.digest == digest).map_or(0, |f| f.attempts);
+        let attempts = before.saturating_add(1);
+        let wait_secs = match error {
+            WriteError::Transient { retry_after_secs: Some(secs), .. } => i64::from(*secs),
+            WriteError::Transient { .. } | WriteError::Stale(_) | WriteError::NotFound | WriteError::Exists => {
+                backoff_secs(attempts)
+            }
+            // Somebody else has to act; they may, so it is looked at again now and then.
+            WriteError::Conflict(_) | WriteError::NotServed(_) | WriteError::Denied(_) | WriteError::Invalid { .. } => {
+                backoff_secs(attempts.saturating_add(3))
+            }
+        };
+        let failure = Failure {
+            digest,
+            error: error.to_string(),
+            attempts,
+            retry_secs: Some(now_secs.saturating_add(wait_secs)),
+        };
+        self.failures.insert(key.clone(), failure);
+    }
+
+    /// Deletes what is to be applied anew. The next round applies it, once it is seen gone.
+    fn replace(
+        &mut self,
+        api: &mut dyn ClusterApi,
+        order: &Order<'_>,
+        steps: &[Step],
+        now_secs: i64,
+        report: &mut Report,
+    ) {
+        let (mut doing, mut writes) = (Vec::new(), Vec::new());
+        for step in steps {
+            if let Step::Replace { app, key, uid } = step {
+                writes.push(delete(key, uid, account(order, app)));
+                doing.push((app, key));
+            }
+        }
+        for ((app, key), result) in doing.into_iter().zip(send(api, &writes, report)) {
+            let digest = order.desired.object(key).map(|object| object.digest.clone());
+            match result {
+                Ok(left) => {
+                    self.deleted(order, key, left);
+                    report.done.push(Done { app: app.clone(), key: key.clone(), did: Did::Replaced });
+                }
+                Err(WriteError::NotFound) => self.live.gone(key),
+                Err(error) => self.failed(key, digest, &error, now_secs),
+            }
+        }
+    }
+
+    /// A deletion was accepted: the object is gone, or goes when its finalizers let it.
+    fn deleted(&mut self, order: &Order<'_>, key: &Key, left: Option<Arc<Value>>) {
+        match left {
+            Some(object) => self.live.put(key, &object, order.assess),
+            None => self.live.gone(key),
+        }
+    }
+
+    /// Deletes what nobody wants, after a look at what is there now.
+    fn prune(
+        &mut self,
+        api: &mut dyn ClusterApi,
+        order: &Order<'_>,
+        steps: &[Step],
+        now_secs: i64,
+        report: &mut Report,
+    ) {
+        let prunes: Vec<(&AppName, &Key, bool)> = steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Prune { app, key, only_empty } => Some((app, key, *only_empty)),
+                Step::Apply { .. } | Step::Replace { .. } | Step::Forget { .. } => None,
+            })
+            .collect();
+        if prunes.is_empty() {
+            return;
+        }
+        let keys: Vec<Key> = prunes.iter().map(|(_, key, _)| (*key).clone()).collect();
+        let (mut doing, mut writes) = (Vec::new(), Vec::new());
+        for ((app, key, only_empty), found) in prunes.into_iter().zip(api.get(&keys)) {
+            let done = |did| Done { app: app.clone(), key: key.clone(), did };
+            match found {
+                Ok(None) => {
+                    self.live.gone(key);
+                    self.strike(app, key);
+                    report.done.push(done(Did::WasGone));
+                }
+                Ok(Some(object)) => {
+                    self.live.put(key, &object, order.assess);
+                    match self.may_delete(api, app, key, &object, only_empty) {
+                        Ok(Some(uid)) => {
+                            writes.push(delete(key, &uid, account(order, app)));
+                            doing.push((app, key));
+                        }
+                        // It says otherwise than when the pass was decided: the next round decides again.
+                        Ok(None) => {}
+                        Err(why) => self.failed(key, None, &WriteError::Denied(why), now_secs),
+                    }
+                }
+                Err(error) => {
+                    let error = WriteError::Transient { message: error.to_string(), retry_after_secs: None };
+                    self.failed(key, None, &error, now_secs);
+                }
+            }
+        }
+        for ((app, key), result) in doing.into_iter().zip(send(api, &writes, report)) {
+            match result {
+                Ok(left) => {
+                    let is_gone = left.is_none();
+                    self.deleted(order, key, left);
+                    if is_gone {
+                        self.strike(app, key);
+                    }
+                    report.done.push(Done { app: app.clone(), key: key.clone(), did: Did::Pruned });
+                }
+                Err(WriteError::NotFound) => {
+                    self.live.gone(key);
+                    self.strike(app, key);
+                }
+                Err(error) => self.failed(key, None, &error, now_secs),
+            }
+        }
+    }
+
+    /// The UID to delete; `None` where what is there now must not or need not be deleted.
+    fn may_delete(
+        &self,
+        api: &mut dyn ClusterApi,
+        app: &AppName,
+        key: &Key,
+        object: &Value,
+        only_empty: bool,
+    ) -> Result<Option<SmolStr>, String> {
+        let metadata = |field: &str| object.get("metadata").and_then(|m| m.get(field)).and_then(Value::as_str);
+        if is_protected(object) || metadata("deletionTimestamp").is_some() {
+            return Ok(None);
+        }
+        let Some(book) = &self.book else { return Ok(None) };
+        let listed = book.get(app).and_then(|stored| stored.inventory.objects.get(key)).and_then(|e| e.uid.as_deref());
+        let Some(uid) = metadata("uid").filter(|uid| listed.is_none_or(|listed| listed == *uid)) else {
+            return Ok(None);
+        };
+        if only_empty && let Some(served) = &self.served {
+            let going = |key: &Key| {
+                book.values().any(|stored| stored.inventory.objects.get(key).is_some_and(|entry| entry.going))
+            };
+            instances::nothing_else_lives_in(api, served, key, object, &going)?;
+        }
+        Ok(Some(uid.into()))
+    }
+}
+
+/// Whether a conflict is a hand edit to be undone: content that was applied before, changed since by managers that update
+/// and do not apply. A controller that applies has intents of its own, and is reported.
+fn undoes(order: &Order<'_>, why: Why, conflicts: &[crate::cluster::FieldConflict]) -> bool {
+    let by_hand = conflicts.iter().all(|conflict| !conflict.applies);
+    match why {
+        Why::Drifted | Why::Missing => by_hand && order.rules.drift == Drift::Correct,
+        // The HPA that held the field is gone.
+        Why::Replicas => by_hand && conflicts.iter().all(|conflict| conflict.field == ".spec.replicas"),
+        Why::New | Why::Changed => false,
+    }
+}
+
+/// 5 s, doubled with each attempt, at most 5 minutes.
+fn backoff_secs(attempts: u32) -> i64 {
+    5_i64.saturating_mul(1 << attempts.saturating_sub(1).min(6)).min(300)
+}
+
+fn api_version(key: &Key, version: &str) -> String {
+    if key.kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", key.kind.group) }
+}
+
+fn account(order: &Order<'_>, app: &AppName) -> Option<ServiceAccount> {
+    order.desired.apps().get(app).and_then(|desired| desired.service_account.clone())
+}
+
+fn delete(key: &Key, uid: &str, service_account: Option<ServiceAccount>) -> Write {
+    Write::Delete {
+        key: key.clone(),
+        uid: uid.into(),
+        resource_version: None,
+        propagation: Propagation::Background,
+        service_account,
+    }
+}
+
+fn applies(order: &Order<'_>, steps: &[Step], dry_run: bool) -> Vec<Sent> {
+    debug_assert!(!dry_run || order.rules.mode == Mode::Observe);
+    let mut ids: BTreeMap<&AppName, String> = BTreeMap::new();
+    let sent = steps.iter().filter_map(|step| {
+        let Step::Apply { app, key, why, without_replicas, force, .. } = step else { return None };
+        let desired = order.desired.object(key)?;
+        let id = ids.entry(app).or_insert_with(|| applyset_id(app));
+        let apply = Apply {
+            object: Arc::new(desired.body(key, id, *without_replicas)),
+            manager: MANAGER,
+            force: *force,
+            dry_run,
+            service_account: account(order, app),
+        };
+        Some(Sent { app: app.clone(), key: key.clone(), why: *why, apply })
+    });
+    sent.collect()
+}
