@@ -56,6 +56,20 @@ proptest! {
         assert_settled(&fleet, &target)?;
     }
 
+    /// They change, and change back: what the second compile could not place stays where the third one finds it.
+    #[test]
+    fn of_a_fleet_that_changed_back(
+        before in small_fleet(),
+        other in small_fleet(),
+        take in proptest::collection::vec(any::<bool>(), 5),
+    ) {
+        let first = compiled(&before.build())?;
+        let second = compiled(&before.mixed(&other, &take).build().placed(&first))?;
+        let fleet = before.build().placed(&second);
+        let third = compiled(&fleet)?;
+        assert_settled(&fleet, &third)?;
+    }
+
     /// Only numbers change: replicas, weights, nodes.
     #[test]
     fn of_a_fleet_that_grew_or_shrank(before in small_fleet(), numbers in proptest::collection::vec(0_u32..14, 24)) {
