@@ -19,6 +19,7 @@ mod render;
 mod schema;
 mod streams;
 mod template;
+mod tide;
 mod why;
 
 use std::process::ExitCode;
