@@ -21,6 +21,7 @@ mod repository;
 mod schema;
 mod streams;
 mod template;
+mod tide;
 mod why;
 
 use std::process::ExitCode;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
 use crate::Compiled;
 use crate::base::{AppId, ClusterId, Resources, SmolStr};
@@ -24,6 +25,9 @@ pub struct PlanReport {
     pub shortfalls: Vec<AppShortfall>,
     /// Clusters, by name.
     pub clusters: Vec<ClusterReport>,
+    /// Which phase of each tide counts, by tide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tides: Vec<TidePhaseReport>,
 }
 
 /// One app.
@@ -130,6 +134,7 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         moves: Vec::new(),
         shortfalls: Shortfall::all(fleet, &compiled.target),
         clusters: Vec::with_capacity(fleet.clusters.len()),
+        tides: counting(compiled),
     };
     let mut loads: Vec<Load> = vec![Load::default(); fleet.clusters.len()];
     for id in fleet.app_ids() {
