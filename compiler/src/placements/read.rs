@@ -21,7 +21,7 @@ pub enum RecordDoc {
     /// `state/capacity/<cluster>.yaml`
     Capacity(CapacityDoc),
     /// `state/taints/<cluster>.yaml`
-    Taints(Vec<TaintDoc>),
+    Taints(Vec<Spanned<TaintDoc>>),
     /// `state/lifecycle/<cluster>.yaml`
     Lifecycle(LifecycleDoc),
     /// `state/outages/<cluster>.yaml`
@@ -74,7 +74,7 @@ pub struct SeatDoc {
     pub cluster: Written,
     /// The pool, where more than one was eligible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pool: Option<SmolStr>,
+    pub pool: Option<Written>,
     /// How many.
     pub replicas: u32,
     /// A Job's completions.
@@ -102,7 +102,7 @@ pub struct PoolDoc {
     /// How many nodes.
     pub nodes: u32,
     /// Allocatable resources of one node.
-    pub allocatable: BTreeMap<SmolStr, Quantity>,
+    pub allocatable: BTreeMap<SmolStr, Spanned<Quantity>>,
     /// What others use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OwnerDoc>,
@@ -115,7 +115,7 @@ pub struct OwnerDoc {
     /// `apps/DaemonSet/kube-system/proxy`.
     pub owner: SmolStr,
     /// The sum of its requests.
-    pub requests: BTreeMap<SmolStr, Quantity>,
+    pub requests: BTreeMap<SmolStr, Spanned<Quantity>>,
 }
 
 /// An observed or decided taint.
