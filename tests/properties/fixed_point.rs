@@ -29,6 +29,7 @@ fn assert_settled(fleet: &FleetBuilder, first: &Compiled) -> Result<(), TestCase
     prop_assert_eq!(placements(first), placements(&again));
     let moves: Vec<_> = again.plan.apps.iter().flat_map(|app| &app.moves).collect();
     prop_assert!(moves.is_empty(), "{:?}", moves);
+    prop_assert_eq!(&again.plan.removals, &[]);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The phase that counts, applied to the apps of a tide.
 //!
-//! Which phase: at a supposed instant what its timetable says; without one the App's own weights count. After this,
+//! Which phase: at a supposed instant what its timetable says; else the one that `state/tides.yaml` records; without
+//! either the App's own weights count. After this,
 //! weights, digests and totals of workloads are those of the phase, so that nothing behind it knows of tides. Invariant: a
 //! phase never reaches a workload that is not divided, nor a Job, whose counts cannot change.
 
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use crate::api::Strategy;
 use crate::base::SmolStr;
+use crate::placements::Record;
 use crate::tide::{Timestamp, phase_at};
 
 use super::{Fleet, Phase, Share, Workload, WorkloadKind};
@@ -28,16 +30,23 @@ pub struct Current {
 pub enum Source {
     /// The supposed instant; the phase began then.
     Instant(Timestamp),
+    /// The record: what runs was decided for this phase.
+    Recorded,
     /// Nothing is supposed or recorded.
     Nowhere,
 }
 
 /// Applies the phases that count to the workloads, and says which they are, by tide.
-pub fn settle(fleet: &mut Fleet, at: Option<Timestamp>) -> Vec<Current> {
+///
+/// A recorded phase that the tide no longer has counts as none: the decider records another with its next tick.
+pub fn settle(fleet: &mut Fleet, record: &Record, at: Option<Timestamp>) -> Vec<Current> {
     let mut currents = Vec::with_capacity(fleet.tides.len());
     for tide in fleet.tides.clone() {
         let window = at.and_then(|at| phase_at(&tide.timetable, at));
-        let phase = window.and_then(|window| tide.phases.get(window.phase));
+        let supposed = window.and_then(|window| tide.phases.get(window.phase));
+        let recorded = record.tides.get(&tide.name).filter(|_| at.is_none());
+        let recorded = recorded.and_then(|recorded| tide.phases.iter().find(|phase| phase.name == recorded.phase));
+        let phase = supposed.or(recorded);
         for id in &tide.apps {
             if let (Some(phase), Some(app)) = (phase, fleet.apps.get_mut(id.index())) {
                 Arc::make_mut(app).workloads.iter_mut().for_each(|workload| apply(phase, workload));
@@ -46,7 +55,11 @@ pub fn settle(fleet: &mut Fleet, at: Option<Timestamp>) -> Vec<Current> {
         currents.push(Current {
             tide: tide.name.clone(),
             phase: phase.map(|phase| phase.name.clone()),
-            source: window.map_or(Source::Nowhere, |window| Source::Instant(window.begin)),
+            source: match window {
+                Some(window) => Source::Instant(window.begin),
+                None if recorded.is_some() => Source::Recorded,
+                None => Source::Nowhere,
+            },
         });
     }
     currents

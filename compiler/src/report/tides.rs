@@ -115,6 +115,7 @@ pub(super) fn counting(compiled: &Compiled) -> Vec<TidePhaseReport> {
         phase: current.phase.clone(),
         why: match current.source {
             Source::Instant(begin) => format!("since {}", local_text(&tide.timetable.zone, begin)),
+            Source::Recorded => "recorded in state/tides.yaml".to_owned(),
             Source::Nowhere => "no phase is recorded, so the Apps' own weights count; `--at` supposes one".to_owned(),
         },
     };

@@ -9,8 +9,7 @@ use crate::model::{Cluster, ClusterSet, Fleet};
 use crate::placements::{ObservedPool, Record};
 use crate::room::{PoolSpec, Ratio, share_reserved};
 
-/// The pool of nodes that belong to no pool of the Cluster file.
-pub(super) const OTHER_POOL: &str = "other";
+pub(super) use crate::placements::OTHER_POOL;
 
 /// The pools of a cluster, in the order of its file, then `other`.
 #[derive(Clone, Debug)]
