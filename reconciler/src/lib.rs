@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod cluster;
 pub mod health;
+pub mod io;
 pub mod observation;
 pub mod ports;
 pub mod simulated;
