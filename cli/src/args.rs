@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
-use crate::{check, diff, explain, init, plan, render, schema, streams, why};
+use crate::{advance, check, diff, explain, init, plan, render, schema, streams, why};
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
 ///
@@ -118,6 +118,7 @@ pub enum Command {
     Why(why::Args),
     Schema(schema::Args),
     Explain(explain::Args),
+    Advance(advance::Args),
 }
 
 impl Format {
@@ -155,6 +156,7 @@ impl Command {
             Self::Why(_) => ("why", why::FORMATS, true),
             Self::Schema(_) => ("schema", schema::FORMATS, false),
             Self::Explain(_) => ("explain", explain::FORMATS, false),
+            Self::Advance(_) => ("advance", advance::FORMATS, false),
         };
         Abilities { name, formats, reads_fleet }
     }
@@ -205,6 +207,7 @@ impl Cli {
             Command::Why(args) => why::run(&context, &args),
             Command::Schema(args) => schema::run(&context, &args),
             Command::Explain(args) => explain::run(&context, &args),
+            Command::Advance(args) => advance::run(&context, &args),
         }
     }
 }

@@ -126,7 +126,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     let files = listing.files;
     let inputs = read_all(session, overlay, &files, &source_limits, &mut diagnostics)?;
     let (fleet, record) = model::lower::lower(&inputs, &mut diagnostics);
-    let variants = variants::variants(&fleet, &mut diagnostics);
+    let variants = variants::variants(&fleet, &record, &mut diagnostics);
     locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
     diagnostics.sort();
     if diagnostics.has_errors() {

@@ -16,7 +16,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("placements", &["api", "diag", "yaml"]),
     ("parse", &["api", "diag", "kinds", "placements", "source", "yaml"]),
     ("model", &["api", "diag", "kinds", "overrides", "parse", "placements", "source", "yaml"]),
-    ("variants", &["diag", "kinds", "model", "overrides", "parse"]),
+    ("variants", &["api", "diag", "kinds", "model", "overrides", "parse", "placements"]),
     ("schedule", &["api", "divide", "kinds", "model", "parse", "placements", "room", "variants"]),
     ("plan", &["api", "kinds", "model", "parse", "placements", "schedule", "variants"]),
     ("render", &["kinds", "model", "parse", "plan", "variants", "yaml"]),
@@ -96,7 +96,7 @@ fn some_crates_are_named_in_one_place_only() {
     let places = [
         ("granit_parser", "compiler/src/yaml/"),
         ("jsonschema::", "compiler/src/parse/mistakes.rs"),
-        ("git2::", "compiler/files/src/"),
+        ("git2::", "compiler/files/src/ reconciler/src/io/git"),
         ("clap::", "cli/src/"),
         ("miette::", "cli/src/"),
     ];
@@ -105,7 +105,7 @@ fn some_crates_are_named_in_one_place_only() {
         for (path, text) in sources(below) {
             for (name, home) in places {
                 let named = product(&text).lines().any(|l| l.split("//").next().unwrap_or_default().contains(name));
-                if named && !path.starts_with(home) {
+                if named && !home.split(' ').any(|home| path.starts_with(home)) {
                     wrong.push(format!("{path} names {name}, which only {home} may"));
                 }
             }

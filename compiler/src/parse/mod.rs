@@ -23,6 +23,7 @@ use crate::source::FileClass;
 use crate::yaml::{self, Limits, WarningKind, YamlError, YamlErrorKind, YamlWarning};
 
 pub use facts::{Defined, Facts};
+pub use manifest::holds_secret;
 pub use template::{Template, canonical};
 
 /// What a file holds.

@@ -50,11 +50,11 @@ pub struct PlannedObject {
 pub enum Fill {
     /// Nothing: the object as it is.
     AsIs,
-    /// A share of replicas.
+    /// A share of replicas. What an override wrote or removed is not filled in again.
     Share {
-        /// Replicas, or a Job's parallelism.
-        replicas: u32,
-        /// A Job's completions.
+        /// Replicas, or a Job's parallelism; `None`: what the object says.
+        replicas: Option<u32>,
+        /// A Job's completions; `None`: what the object says.
         completions: Option<u32>,
     },
 }

@@ -21,8 +21,11 @@ fn objects(fleet: &FleetFixture, plan: &Plan, app: usize) -> Vec<String> {
             let kind = &fleet.fleet.apps[app].objects[planned.object as usize].key.kind;
             match planned.fill {
                 Fill::AsIs => kind.to_string(),
-                Fill::Share { replicas, completions: None } => format!("{kind}={replicas}"),
-                Fill::Share { replicas, completions: Some(n) } => format!("{kind}={replicas}/{n}"),
+                Fill::Share { replicas, completions } => {
+                    let count = |n: Option<u32>| n.map_or_else(|| "as-is".to_owned(), |n| n.to_string());
+                    let completions = completions.map(|n| format!("/{n}")).unwrap_or_default();
+                    format!("{kind}={}{completions}", count(replicas))
+                }
             }
         });
         format!("{}: {}", fleet.fleet.cluster(row[0].cluster).name, each.collect::<Vec<_>>().join(" "))
@@ -85,7 +88,7 @@ fn numbers_are_those_written() {
     let app = fleet.app("web", Strategy::StaticWeight).deployment(4).writes(fleet.id("a"), 7);
     fleet.add(app);
     let (_, plan) = planned(&fleet);
-    assert_eq!(objects(&fleet, &plan, 0), ["a: Deployment=7", "b: Deployment=2"]);
+    assert_eq!(objects(&fleet, &plan, 0), ["a: Deployment", "b: Deployment=2"]);
     assert_eq!(moves(&fleet, &plan, 0), ["0 a 0->7 New", "0 b 0->2 New"]);
 }
 

@@ -70,12 +70,14 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),
     };
+    let mut settled = false;
     for _ in 0..MAX_PASSES {
         let before = stage.apps.clone();
         phases::pass(&mut stage);
-        if stage.apps == before {
+        settled = stage.apps == before;
+        if settled {
             break;
         }
     }
-    target::target(&mut stage)
+    Target { settled, ..target::target(&mut stage) }
 }

@@ -13,6 +13,8 @@ use crate::model::{ClusterSet, Mismatch, Share};
 pub struct Target {
     /// By app id.
     pub apps: Vec<AppTarget>,
+    /// Whether another pass would change nothing. The check refuses a target that is not.
+    pub settled: bool,
 }
 
 /// Where one app should run.
@@ -84,6 +86,8 @@ pub enum Verdict {
     Bound,
     /// No weight rule matches it, or its weight is 0.
     NoWeight,
+    /// A rule of the app's `objects` keeps the workload out of it.
+    ObjectRule,
     /// Its share rounds to zero.
     RoundedToZero,
     /// The spread allows no more groups, or fewer clusters suffice.
@@ -140,7 +144,7 @@ pub enum Deficit {
 /// The target of a stage that has settled.
 pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
     let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
-    Target { apps: ids.into_iter().map(|id| app_target(stage, id)).collect() }
+    Target { apps: ids.into_iter().map(|id| app_target(stage, id)).collect(), settled: false }
 }
 
 fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::issues::Issue;
-use crate::base::{Path, Seg};
+use crate::base::{Path, Seg, SmolStr};
 use crate::diag::{Origin, Place, codes};
 use crate::kinds::pod::{self, PodFacts};
 use crate::model::{Object, WorkloadKind};
@@ -45,5 +45,38 @@ pub(super) fn read(
         let place = Place::Object(Origin { file: object.file, doc: object.doc, path: full });
         issues.push(Issue { code: codes::manifests::INVALID_POD, place, text, help: None, object: index });
     }
-    Some(Arc::new(reading.facts))
+    let mut facts = reading.facts;
+    if kind == WorkloadKind::StatefulSet {
+        facts.pvc_claims.extend(claim_templates(value));
+    }
+    Some(Arc::new(facts))
+}
+
+/// The claims that a StatefulSet makes for each of its pods (`spec.volumeClaimTemplates`): the data lies in the cluster
+/// as surely as behind a claim that the pod names itself.
+fn claim_templates(value: &Value) -> impl Iterator<Item = SmolStr> {
+    let templates = value.pointer("/spec/volumeClaimTemplates").and_then(Value::as_array);
+    let names = templates.into_iter().flatten().filter_map(|claim| claim.pointer("/metadata/name")?.as_str());
+    names.map(SmolStr::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn claims_that_a_stateful_set_makes() {
+        let facts = [
+            (json!({}), vec![]),
+            (json!({"volumeClaimTemplates": null}), vec![]),
+            (json!({"volumeClaimTemplates": "data"}), vec![]),
+            (json!({"volumeClaimTemplates": [{"metadata": {"name": "data"}}, {"spec": {}}]}), vec!["data"]),
+        ];
+        for (spec, expected) in facts {
+            let object = json!({ "spec": spec });
+            assert_eq!(claim_templates(&object).collect::<Vec<_>>(), expected, "{object}");
+        }
+    }
 }

@@ -168,7 +168,8 @@ impl DesiredObject {
     #[must_use]
     pub fn replicas(&self) -> Option<u32> {
         match self.source.fill {
-            Fill::Share { replicas, .. } => Some(replicas),
+            // written by an override: the text has it, and nothing divides it
+            Fill::Share { replicas, .. } => replicas,
             Fill::AsIs => None,
         }
     }

@@ -2,5 +2,7 @@
 //!
 //! Invariant: nothing is decided here.
 
+pub mod clock;
+pub mod git;
 #[cfg(feature = "kube")]
 pub mod kube;

@@ -1,6 +1,6 @@
 //! Apps: their files, layers, objects and rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Docs, Lowering, fleet, manifests, overrides, placement, selector, team, workload};
@@ -161,6 +161,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
         for (object, rule) in objects.iter_mut().zip(&matched) {
             object.only = rule.and_then(|i| self.only(&rules[i].value));
         }
+        self.outside_of_candidates(&objects, &matched, rules, &placement.candidates);
         let names = (team.name.as_str(), namespace.as_ref().map(|n| &n.value));
         let place = (self.file, name.span);
         let workloads = workload::workloads(self.cx, place, &objects, names, rules, &matched, (&placement, total));
@@ -339,6 +340,30 @@ impl<'d> AppLowering<'_, '_, 'd> {
             }
         }
         objects.iter().map(|o| rules.iter().position(|r| matches(&r.value, o))).collect()
+    }
+
+    /// Reports rules whose clusters are all none of the app's: what they match goes nowhere.
+    fn outside_of_candidates(
+        &mut self,
+        objects: &[Object],
+        matched: &[Option<usize>],
+        rules: &[Spanned<ObjectRule>],
+        candidates: &ClusterSet,
+    ) {
+        let nowhere = |only: &ClusterSet| !only.is_empty() && !candidates.is_empty() && only.and(candidates).is_empty();
+        let rows = objects.iter().zip(matched);
+        let lost = rows.filter_map(|(object, rule)| object.only.as_ref().filter(|o| nowhere(o)).and(*rule));
+        for rule in lost.collect::<BTreeSet<_>>() {
+            let span = rules[rule].value.clusters.as_ref().map_or(rules[rule].span, |c| c.span);
+            self.cx.report(
+                Diagnostic::new(
+                    codes::references::SELECTS_NOTHING,
+                    Place::Span(self.file, span),
+                    "the app goes to none of these clusters, so what the rule matches goes nowhere",
+                )
+                .help("`objects[].clusters` narrows `placement.clusters`, it adds none"),
+            );
+        }
     }
 
     fn only(&mut self, rule: &ObjectRule) -> Option<ClusterSet> {

@@ -12,7 +12,7 @@ use crate::model::App;
 use crate::parse::DocBody;
 use crate::placements::{
     Observed, ObservedPool, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, PlacedWorkloadDoc, Record, RecordDoc,
-    SeatDoc,
+    SeatDoc, TideDoc, TidePhase,
 };
 
 /// Reads `placements/` and `state/`.
@@ -58,6 +58,21 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
                 }
                 RecordDoc::Lifecycle(doc) => observed(&mut record, &stem).lifecycle = Some(doc.lifecycle),
                 RecordDoc::Outage(doc) => observed(&mut record, &stem).outage = Some(doc.state),
+                RecordDoc::Tides(tides) => {
+                    let phase = |doc: &TideDoc| TidePhase { phase: doc.phase.clone(), window: doc.window.clone() };
+                    record.tides = tides.iter().map(|(name, doc)| (name.clone(), phase(doc))).collect();
+                }
+                RecordDoc::Suspended(apps) => {
+                    for app in apps {
+                        suspended(cx, id, app, &known, &mut record);
+                    }
+                }
+                // the decider's own, which decides nothing about a compile
+                RecordDoc::Decider(_)
+                | RecordDoc::Pin(_)
+                | RecordDoc::Holds(_)
+                | RecordDoc::Fence(_)
+                | RecordDoc::Approval(_) => {}
             }
         }
     }
@@ -67,6 +82,27 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
 
 fn observed<'r>(record: &'r mut Record, cluster: &SmolStr) -> &'r mut Observed {
     record.clusters.entry(cluster.clone()).or_default()
+}
+
+fn suspended(
+    cx: &mut Lowering<'_>,
+    file: FileId,
+    app: &Spanned<SmolStr>,
+    known: &BTreeSet<(SmolStr, SmolStr)>,
+    record: &mut Record,
+) {
+    let key = app.value.split_once('/').map(|(team, name)| (SmolStr::new(team), SmolStr::new(name)));
+    match key.filter(|key| known.contains(key)) {
+        Some(key) => {
+            record.suspended.insert(key);
+        }
+        None if cx.unread.apps() => {}
+        None => cx.error(
+            codes::record::RECORD_GONE,
+            Place::Span(file, app.span),
+            format!("App `{}` is suspended and no longer there", app.value),
+        ),
+    }
 }
 
 fn resources(written: &BTreeMap<SmolStr, Quantity>) -> Resources {

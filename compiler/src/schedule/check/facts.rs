@@ -225,6 +225,13 @@ impl<'a> AppFacts<'a> {
                 ));
             }
         }
+        let covers = |cluster: &ClusterId| inputs.variants.apps[id.index()].covers(*cluster);
+        if let Some(cluster) = target.seats.iter().map(|seat| seat.cluster).find(|cluster| !covers(cluster)) {
+            return wrong(format!(
+                "a seat in cluster {}, whose overrides were not applied",
+                fleet.cluster(cluster).name
+            ));
+        }
         if !target.seats.is_sorted() {
             return wrong("seats out of order".to_owned());
         }

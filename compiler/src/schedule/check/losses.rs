@@ -1,15 +1,22 @@
 //! No replica leaves without a listed cause.
 
 use super::facts::{AppFacts, Inputs, Standing, WorkloadFacts, limits, sum};
-use super::{rooms, spread};
+use super::rooms::Displaced;
+use super::spread;
 use crate::base::ClusterId;
 use crate::model::Share;
 
-pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, all: &[AppFacts<'_>], violations: &mut Vec<String>) {
+/// `displaced` is worked out once, when the first loss asks for it.
+pub(super) fn check<'d>(
+    inputs: &Inputs<'_>,
+    app: &AppFacts<'_>,
+    displaced: &dyn Fn() -> &'d Displaced,
+    violations: &mut Vec<String>,
+) {
     for facts in &app.workloads {
         for (cluster, before) in &facts.before {
             let after = facts.after.get(cluster).copied().unwrap_or(0);
-            if after < *before && !has_cause(inputs, app, all, facts, *cluster) {
+            if after < *before && !has_cause(inputs, app, displaced, facts, *cluster) {
                 violations.push(format!(
                     "{}: {before} replicas in cluster {} became {after} and nothing asked for it",
                     inputs.name(app, facts.workload),
@@ -20,36 +27,43 @@ pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, all: &[AppFacts<'_>
     }
 }
 
-fn has_cause(
+fn has_cause<'d>(
     inputs: &Inputs<'_>,
     app: &AppFacts<'_>,
-    all: &[AppFacts<'_>],
+    displaced: &dyn Fn() -> &'d Displaced,
     facts: &WorkloadFacts<'_>,
     cluster: ClusterId,
 ) -> bool {
     let leaves = inputs.standing_of(app, facts.workload, cluster) >= Standing::Evicting;
-    leaves
-        || is_disturbed(inputs, app, facts)
-        || breaks_spread(inputs, app)
-        || rooms::was_displaced(inputs, all, app, cluster)
+    leaves || is_disturbed(inputs, app, facts) || breaks_spread(inputs, app) || displaced().has(app.id, cluster)
 }
 
 /// Whether the intent of a workload changed since it was recorded, or was not met.
 fn is_disturbed(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'_>) -> bool {
     let (ran, wanted) = (sum(&facts.before), u64::from(facts.wanted()));
     let counts = match facts.workload.share {
-        Share::Divided => ran != wanted,
+        // More to place takes from nobody.
+        Share::Divided => ran > wanted,
         Share::Whole => ran != wanted || facts.before.len() > 1,
         Share::Everywhere => facts.before.values().any(|n| u64::from(*n) != wanted),
     };
-    let out_of_bounds = facts.workload.share == Share::Divided
-        && facts.before.iter().any(|(cluster, replicas)| {
-            let (least, most) = limits(facts.workload, *cluster);
-            *replicas > most || *replicas < least.min(facts.wanted())
-        });
+    let divided = facts.workload.share == Share::Divided;
+    // Copies, too, are at most `perCluster.max`.
+    let out_of_bounds = facts.before.iter().any(|(cluster, replicas)| {
+        let (least, most) = limits(facts.workload, *cluster);
+        *replicas > most || (divided && *replicas < least.min(facts.wanted()))
+    });
     let leaving =
         facts.before.keys().any(|cluster| inputs.standing_of(app, facts.workload, *cluster) >= Standing::Evicting);
-    facts.new || facts.former_rules || counts || out_of_bounds || leaving
+    facts.new || facts.former_rules || counts || out_of_bounds || leaving || (divided && is_filled_to_a_floor(facts))
+}
+
+/// Whether a cluster that had none joined with no more than the floor it is owed: `perCluster.min` and the `min` of a
+/// weight hold in every cluster of the set, and where nothing else grows the others give what it takes.
+fn is_filled_to_a_floor(facts: &WorkloadFacts<'_>) -> bool {
+    facts.after.iter().any(|(cluster, replicas)| {
+        !facts.before.contains_key(cluster) && *replicas <= limits(facts.workload, *cluster).0
+    })
 }
 
 /// Whether what was recorded is too many groups, or too few.
@@ -59,7 +73,10 @@ fn breaks_spread(inputs: &Inputs<'_>, app: &AppFacts<'_>) -> bool {
         let set = selected.iter().filter_map(|name| inputs.fleet.cluster_id(name));
         let (selected, lacking) = spread::groups(inputs, &constraint.key, set);
         let too_many = constraint.max.is_some_and(|max| selected > max as usize);
-        let too_few = app.workloads.iter().any(|facts| {
+        let large = |facts: &&WorkloadFacts<'_>| {
+            facts.workload.share == Share::Divided && facts.wanted() >= constraint.min && !facts.before.is_empty()
+        };
+        let too_few = app.workloads.iter().filter(large).any(|facts| {
             spread::groups(inputs, &constraint.key, facts.before.keys().copied()).0 < constraint.min as usize
         });
         too_many || too_few || lacking.is_some()

@@ -1,9 +1,11 @@
 //! Selecting the clusters of an app: for the workload that leads, under the spread constraints.
 
+use std::collections::BTreeSet;
+
 use super::{Task, seat};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId};
-use crate::model::{ClusterSet, Share, Workload};
+use crate::model::{ClusterSet, Share};
 use crate::schedule::select::{Candidate, Class, Constraint, Failure, Need, select};
 use crate::schedule::stage::Stage;
 use crate::schedule::state::{Row, Weights};
@@ -190,9 +192,35 @@ pub(super) fn usable(stage: &Stage<'_, '_>, id: AppId, workload: usize, choice: 
     choice.set.iter().copied().filter(|cluster| stage.view.allows(id, workload, *cluster)).collect()
 }
 
-/// Whether a workload must reach the groups of a spread.
-pub(super) fn must_spread(workload: &Workload, wanted: u32, choice: &Choice) -> bool {
-    workload.share == Share::Divided
-        && !is_daemon(workload)
-        && usize::try_from(wanted).unwrap_or(usize::MAX) >= choice.witnesses.len()
+/// The clusters in which a workload must have replicas, so that it reaches the groups that a spread requires.
+///
+/// Where it runs already stands first: the witnesses of the choice were chosen for the workload that leads, and another
+/// one that has reached as many groups elsewhere in the set is not moved to them.
+pub(super) fn witnesses(stage: &Stage<'_, '_>, id: AppId, task: &Task, choice: &Choice) -> Vec<ClusterId> {
+    let workload = stage.view.workload(id, task.workload);
+    if workload.share != Share::Divided || is_daemon(workload) || choice.witnesses.is_empty() {
+        return Vec::new();
+    }
+    let spread = &stage.view.fleet.app(id).placement.spread;
+    let mut reached: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); spread.len()];
+    let mut own = Vec::new();
+    let stays = |cluster: &ClusterId| task.held(*cluster).stays > 0 && bounds(workload, *cluster).weight > 0;
+    for cluster in choice.set.iter().copied().filter(stays) {
+        let mut helps = false;
+        for (constraint, reached) in spread.iter().zip(&mut reached) {
+            let lacking = reached.len() < usize::try_from(constraint.min).unwrap_or(usize::MAX);
+            let group = stage.view.group(&constraint.key, cluster).filter(|_| lacking);
+            helps |= group.is_some_and(|group| reached.insert(group));
+        }
+        if helps {
+            own.push(cluster);
+        }
+    }
+    let reaches_all = spread
+        .iter()
+        .zip(&reached)
+        .all(|(constraint, reached)| reached.len() >= usize::try_from(constraint.min).unwrap_or(usize::MAX));
+    let witnesses = if reaches_all { own } else { choice.witnesses.clone() };
+    let enough = usize::try_from(task.wanted).unwrap_or(usize::MAX) >= witnesses.len();
+    if enough { witnesses } else { Vec::new() }
 }

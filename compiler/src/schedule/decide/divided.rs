@@ -15,7 +15,7 @@ use crate::schedule::view::{bounds, is_static};
 pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &Choice) -> Placed {
     let workload = stage.view.workload(id, task.workload);
     let clusters = choose::usable(stage, id, task.workload, choice);
-    let witnesses = choose::must_spread(workload, task.wanted, choice);
+    let witnesses = choose::witnesses(stage, id, task, choice);
     // Nothing is added to a set that breaks a constraint.
     let frozen = choice.failure.is_some_and(|failure| failure != Failure::NoCandidates);
     let mut candidates = Vec::with_capacity(clusters.len());
@@ -28,7 +28,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
             max: bounds.max,
             quota: None,
             floor: bounds.min,
-            witness: witnesses && choice.witnesses.contains(cluster),
+            witness: witnesses.contains(cluster),
             previous: seat::previous(stage, id, task, *cluster, room),
             vetoed: frozen || !stage.view.app(id).fresh.contains(*cluster),
             tier: 0,
@@ -36,13 +36,22 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     }
     let former = &stage.apps[id.index()].workloads[task.workload].weights;
     let start = if matches!(former, Weights::Former(_)) && !frozen { Start::Anew } else { Start::Steady };
-    let outcome = divide(&Division {
-        strategy: strategy(&workload.policy),
-        capacity: capacity(workload.policy.capacity),
-        start,
-        replicas: task.wanted,
-        candidates: &candidates,
-    });
+    let division = |candidates: &[Candidate]| {
+        divide(&Division {
+            strategy: strategy(&workload.policy),
+            capacity: capacity(workload.policy.capacity),
+            start,
+            replicas: task.wanted,
+            candidates,
+        })
+    };
+    let mut outcome = division(&candidates);
+    // Floors can take what a group of the spread needs; then, too, nothing is added.
+    let missed = |candidate: &Candidate, seats: &u32| candidate.witness && candidate.floor > 1 && *seats == 0;
+    if candidates.iter().zip(&outcome.seats).any(|(candidate, seats)| missed(candidate, seats)) {
+        candidates.iter_mut().for_each(|candidate| candidate.vetoed = true);
+        outcome = division(&candidates);
+    }
     // A division that was refused stays to be done.
     let weights = match former {
         Weights::Former(_) if outcome.refused || frozen => former.clone(),

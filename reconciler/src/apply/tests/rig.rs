@@ -102,7 +102,7 @@ impl Rig {
     pub(super) fn app(&mut self, app: &str, objects: &[Value]) -> &mut DesiredApp {
         let objects = objects.iter().map(|object| {
             let replicas = object.pointer("/spec/replicas").and_then(Value::as_u64);
-            let fill = replicas.map_or(Fill::AsIs, |n| Fill::Share { replicas: n as u32, completions: None });
+            let fill = replicas.map_or(Fill::AsIs, |n| Fill::Share { replicas: Some(n as u32), completions: None });
             desired_object(object, fill).expect("an object")
         });
         let stated = DesiredApp { objects: objects.collect(), ..DesiredApp::default() };

@@ -1,0 +1,84 @@
+//! Where the record comes from, and what is written.
+
+use std::fs;
+
+use super::{assert_code, git, line, new_fleet, write};
+
+#[test]
+fn a_plan_that_is_written_moves_nothing_more() {
+    let folder = new_fleet();
+    let fleet = folder.path().join("fleet");
+    assert_code(&line(&fleet, "plan --exit-code"), 1);
+    assert_code(&line(&fleet, "plan --write --exit-code"), 1);
+    let written = fs::read_to_string(fleet.join("placements/shop.yaml")).expect("it was written");
+    assert!(written.starts_with("apiVersion: fleetwright.io/v1alpha1\nkind: Placements\n"), "{written}");
+    assert_code(&line(&fleet, "plan --exit-code"), 0);
+    assert_code(&line(&fleet, "plan --write --exit-code"), 0);
+    assert_eq!(fs::read_to_string(fleet.join("placements/shop.yaml")).expect("it stays"), written);
+}
+
+#[test]
+fn rendering_again_writes_nothing_and_removes_what_is_stale() {
+    let folder = new_fleet();
+    let fleet = folder.path().join("fleet");
+    assert_code(&line(&fleet, "render --to ../out"), 0);
+    let out = folder.path().join("out");
+    let file = out.join("prod-eu/shop/web.yaml");
+    let before = fs::metadata(&file).and_then(|m| m.modified()).expect("it was written");
+    write(&out, "prod-eu/shop/gone.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gone}\n");
+    assert_code(&line(&fleet, "render --to ../out"), 0);
+    assert_eq!(fs::metadata(&file).and_then(|m| m.modified()).expect("it stays"), before);
+    let gone = out.join("prod-eu/shop/gone.yaml");
+    // a file that was not rendered by us is somebody's
+    assert!(gone.is_file(), "a file of somebody else was removed");
+    fs::remove_file(gone).expect("it is there");
+    fs::rename(fleet.join("teams/shop/web"), fleet.join("teams/shop/site")).expect("it moves");
+    let app = fs::read_to_string(fleet.join("teams/shop/site/app.yaml")).expect("it is there");
+    write(&fleet, "teams/shop/site/app.yaml", &app.replacen("name: web", "name: site", 1));
+    assert_code(&line(&fleet, "render --to ../out"), 0);
+    assert!(!file.exists(), "an app that is gone leaves no file");
+    assert!(out.join("prod-eu/shop/site.yaml").is_file());
+}
+
+#[test]
+fn the_live_branch_is_the_record() {
+    let folder = new_fleet();
+    let fleet = folder.path().join("fleet");
+    git(&fleet, "init -q -b main");
+    git(&fleet, "add -A");
+    git(&fleet, "commit -q -m intents");
+    assert_code(&line(&fleet, "plan --write"), 0);
+    git(&fleet, "checkout -q -b live");
+    git(&fleet, "add -A");
+    git(&fleet, "commit -q -m placements");
+    git(&fleet, "checkout -q main");
+    assert!(!fleet.join("placements").exists());
+    assert_code(&line(&fleet, "plan --exit-code"), 0);
+    assert_code(&line(&fleet, "plan --exit-code --record none"), 1);
+    assert_code(&line(&fleet, "plan --exit-code --record live"), 0);
+    // the record lies elsewhere: writing it here would fork it
+    let refused = line(&fleet, "plan --write");
+    assert_code(&refused, 4);
+    assert!(refused.stderr.contains("live"), "{}", refused.stderr);
+    assert!(!fleet.join("placements").exists());
+    let unchanged = line(&fleet, "diff --exit-code");
+    assert_code(&unchanged, 0);
+    let deployment = fs::read_to_string(fleet.join("teams/shop/web/deployment.yaml")).expect("it is there");
+    write(&fleet, "teams/shop/web/deployment.yaml", &deployment.replace("replicas: ", "replicas: 1"));
+    assert_code(&line(&fleet, "diff --exit-code"), 1);
+    // a revision is not the folder
+    assert_code(&line(&fleet, "diff --exit-code main main"), 0);
+    assert_code(&line(&fleet, "plan --rev main --exit-code"), 0);
+}
+
+#[test]
+fn a_folder_and_its_commit_render_the_same() {
+    let folder = new_fleet();
+    let fleet = folder.path().join("fleet");
+    git(&fleet, "init -q -b main");
+    git(&fleet, "add -A");
+    git(&fleet, "commit -q -m intents");
+    let (here, there) = (line(&fleet, "plan -o json"), line(&fleet, "plan -o json --rev HEAD"));
+    assert_code(&here, 0);
+    assert_eq!(here.stdout, there.stdout);
+}
