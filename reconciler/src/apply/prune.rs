@@ -117,7 +117,12 @@ fn candidates<'a>(
                 None => {}
             }
             if !view.served.has(&key.kind) {
-                forget.push((app, key));
+                if view.served.unknown_groups.contains(&key.kind.group) {
+                    let why = Hold::NotSeen(key.kind.clone());
+                    held.push(Held { app: app.clone(), key: key.clone(), why });
+                } else {
+                    forget.push((app, key));
+                }
                 continue;
             }
             let live = view.live.get(key);

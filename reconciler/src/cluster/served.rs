@@ -1,6 +1,6 @@
 //! What a cluster serves: discovery, reduced to what requests need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::SmolStr;
 
@@ -11,6 +11,8 @@ use super::GroupKind;
 pub struct Served {
     /// For each kind its versions, the server's preferred one first.
     pub kinds: BTreeMap<GroupKind, Vec<ServedKind>>,
+    /// Groups whose server does not answer: which kinds they have is not known now.
+    pub unknown_groups: BTreeSet<SmolStr>,
 }
 
 /// A kind in one version.
