@@ -204,8 +204,10 @@ fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
 }
 
 fn pools(compiled: &Compiled, app: AppId, workload: usize, cluster: ClusterId) -> BTreeMap<SmolStr, u32> {
-    let seats = compiled.target.apps.get(app.index()).into_iter().flat_map(|target| &target.seats);
-    let here = seats.filter(|seat| usize::from(seat.workload) == workload && seat.cluster == cluster);
+    let seats = compiled.target.apps.get(app.index()).map(|target| target.seats.as_slice()).unwrap_or_default();
+    // seats ascend by (workload, cluster)
+    let from = seats.partition_point(|seat| (usize::from(seat.workload), seat.cluster) < (workload, cluster));
+    let here = seats.iter().skip(from).take_while(|s| usize::from(s.workload) == workload && s.cluster == cluster);
     let names = here.filter_map(|seat| {
         let pools = compiled.fleet.cluster(cluster).pools.as_deref().unwrap_or_default();
         let name = pools.get(seat.pool?.index()).map_or_else(|| SmolStr::new_static("other"), |pool| pool.name.clone());

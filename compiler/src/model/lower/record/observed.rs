@@ -78,7 +78,7 @@ fn capacity(cx: &mut Lowering<'_>, file: FileId, cluster: &SmolStr, doc: &Capaci
             let message = format!("pool `{}` was observed, and cluster `{cluster}` states no such pool", name.value);
             cx.report(
                 Diagnostic::new(codes::record::RECORD_GONE, Place::Span(file, name.span), message).help(
-                    "its nodes are not counted: state it in `nodePools` of the cluster, or record them as `other`",
+                    "its nodes count as pool `other`, without labels and taints: state it in `nodePools` of the cluster",
                 ),
             );
         }
