@@ -101,7 +101,7 @@ fn observed_spec(seen: &ObservedPool, stated: &Resources, rendered: &impl Fn(&st
 }
 
 fn node_facts(labels: Labels, taints: &[crate::base::taint::Taint]) -> NodeFacts {
-    NodeFacts { name: SmolStr::default(), labels, taints: taints.to_vec(), unschedulable: false }
+    NodeFacts { name: SmolStr::default(), labels, taints: taints.to_vec(), unschedulable: false, of_pool: true }
 }
 
 /// Owners of observed usage that are workloads of this fleet, with the clusters they may be in.
