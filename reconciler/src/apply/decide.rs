@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::kinds::replicas::WorkloadKind;
 
 use super::desired::{DesiredApp, DesiredObject};
 use super::floor::may_lower;
@@ -152,8 +153,8 @@ fn step(
     if view.served.kind(&key.kind, Some(&object.version)).is_none() {
         return Err(Hold::NotServed(key.kind.clone()));
     }
-    gate(view, todos, app, desired, key, object)?;
-    guard(view, app, key, object)?;
+    guard(view, app, desired, key, object)?;
+    gate(view, todos, desired, key, object)?;
     if let Some(failure) = view.failure(key, Some(&object.digest)) {
         return Err(Hold::Failed { error: failure.error.clone(), retry_secs: failure.retry_secs });
     }
@@ -181,7 +182,6 @@ fn step(
 fn gate(
     view: &View<'_>,
     todos: &Todos<'_>,
-    app: &AppName,
     desired: &DesiredApp,
     key: &Key,
     object: &DesiredObject,
@@ -217,15 +217,20 @@ fn gate(
             return Err(Hold::After { key: other.clone(), health: None });
         }
     }
-    let _ = app;
     Ok(())
 }
 
 /// What must not be lost, and what a quarantined cluster must not get.
-fn guard(view: &View<'_>, app: &AppName, key: &Key, object: &DesiredObject) -> Result<(), Hold> {
+fn guard(view: &View<'_>, app: &AppName, desired: &DesiredApp, key: &Key, object: &DesiredObject) -> Result<(), Hold> {
     let live = view.live.get(key);
     let runs = live.and_then(|live| live.workload).map(|workload| workload.replicas);
     let wanted = object.replicas();
+    if let Some(cluster) = desired.may_run_in.first()
+        && runs.is_none_or(|runs| runs == 0)
+        && WorkloadKind::of(&key.kind.group, &key.kind.kind).is_some()
+    {
+        return Err(Hold::MayRunIn(cluster.clone()));
+    }
     if view.rules.quarantined && !matches!((wanted, runs), (Some(wanted), Some(runs)) if wanted < runs) {
         return Err(Hold::Quarantined);
     }

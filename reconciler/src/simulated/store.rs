@@ -45,6 +45,7 @@ pub struct Store {
     /// (resourceVersion, key, the object or that it is gone), ascending.
     pub(super) log: Vec<(u64, Change)>,
     version: u64,
+    served: Option<Arc<Served>>,
     /// Its UID.
     pub uid: SmolStr,
     /// Seconds since 1970 by its clock.
@@ -89,6 +90,7 @@ impl Store {
             objects: BTreeMap::new(),
             log: Vec::new(),
             version: 0,
+            served: None,
             uid: uid.into(),
             now_secs: 0,
             faults: Faults::default(),
@@ -119,7 +121,16 @@ impl Store {
 
     /// What is served: Kubernetes' own kinds, and those of established CustomResourceDefinitions.
     #[must_use]
-    pub fn served(&self) -> Served {
+    pub fn served(&mut self) -> Arc<Served> {
+        if let Some(served) = &self.served {
+            return Arc::clone(served);
+        }
+        let served = Arc::new(self.discover());
+        self.served = Some(Arc::clone(&served));
+        served
+    }
+
+    fn discover(&self) -> Served {
         let mut served = Served::default();
         for (group, kind) in KINDS.iter().flat_map(|(group, kinds)| kinds.iter().map(move |kind| (*group, *kind))) {
             let versions = native::versions(group, kind).into_iter().map(|native| ServedKind {
@@ -167,6 +178,9 @@ impl Store {
         if key.kind.is("", "Namespace") && object.get("status").is_none() {
             object["status"] = json!({"phase": "Active"});
         }
+        if key.kind.kind == "CustomResourceDefinition" {
+            self.served = None;
+        }
         let object = Arc::new(object);
         self.objects.insert(key.clone(), Arc::clone(&object));
         self.log.push((self.version, Change::Put(object)));
@@ -176,6 +190,9 @@ impl Store {
     pub fn remove(&mut self, key: &Key) {
         if self.objects.remove(key).is_none() {
             return;
+        }
+        if key.kind.kind == "CustomResourceDefinition" {
+            self.served = None;
         }
         self.version += 1;
         self.log.push((self.version, Change::Gone(key.clone())));
@@ -283,7 +300,7 @@ impl Store {
     }
 
     /// Whether an object may be written at all: its kind is served, its namespace is there, nobody refuses it.
-    fn admit(&self, object: &Value) -> Result<Key, WriteError> {
+    fn admit(&mut self, object: &Value) -> Result<Key, WriteError> {
         let invalid = |message: &str| WriteError::Invalid { message: message.to_owned(), immutable: false };
         let key = Key::of(object).ok_or_else(|| invalid("kind and name are required"))?;
         let version = object["apiVersion"].as_str().and_then(|text| text.rsplit('/').next());

@@ -233,7 +233,7 @@ fn the_budget_stops_the_whole_prune_until_it_is_approved() {
     assert_eq!(done(&rig.pass()), [""; 0]);
     // one more object vanishes: another set
     rig.approvals.expires_secs.insert(hash.clone(), i64::MAX);
-    rig.app("shop/web", &[config_map("default", "new", "1")]);
+    rig.app("shop/web", &[]);
     rig.commit("c3");
     rig.pass();
     assert!(rig.has("/ConfigMap/default/c119"));
@@ -324,7 +324,7 @@ fn what_a_lingering_workload_uses_stays() {
     rig.converge();
     rig.without("shop/web");
     let report = rig.converge();
-    assert_eq!(held(&report, "/ConfigMap/shop/c"), Some(&Hold::UntilWorkloadGone(key(WEB))));
+    assert_eq!(held(&report, "/ConfigMap/shop/c"), Some(&Hold::UntilUserGone(key(WEB))));
     assert!(rig.applier.live().get(&key(WEB)).is_some_and(|live| live.deleting && live.health == Health::Terminating));
     rig.cluster.delete(&key(WEB));
     rig.converge();
