@@ -139,7 +139,7 @@ fn step(
     object: &DesiredObject,
     todo: Option<&Todo>,
 ) -> Result<Option<Step>, Hold> {
-    let Some(todo) = todo else { return Err(Hold::NotSeen(key.kind.clone())) };
+    let Some(todo) = todo else { return Err(view.not_seen(&key.kind)) };
     if let Some(mistake) = &object.rules.mistake {
         return Err(Hold::Mistake(mistake.clone()));
     }

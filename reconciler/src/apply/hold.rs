@@ -43,7 +43,12 @@ pub enum Hold {
     /// The kind is not served.
     NotServed(GroupKind),
     /// The kind could not be observed.
-    NotSeen(GroupKind),
+    NotSeen {
+        /// Which.
+        kind: GroupKind,
+        /// Why.
+        why: String,
+    },
     /// It is being deleted.
     Terminating,
     /// Too little would stay ready.
@@ -111,7 +116,7 @@ impl Hold {
             | Self::AppNotHere(_)
             | Self::NobodyApplies(_)
             | Self::NotServed(_)
-            | Self::NotSeen(_)
+            | Self::NotSeen { .. }
             | Self::Terminating
             | Self::Lowering { .. }
             | Self::MayRunIn(_)
@@ -138,7 +143,7 @@ impl fmt::Display for Hold {
             Self::NotServed(kind) => {
                 write!(f, "the cluster does not serve {kind}; install its CustomResourceDefinition, or place it elsewhere")
             }
-            Self::NotSeen(kind) => write!(f, "{kind} could not be observed; nothing is done until it can"),
+            Self::NotSeen { kind, why } => write!(f, "{kind} could not be observed ({why}); nothing is done until it can"),
             Self::Terminating => f.write_str("it is being deleted; it is applied again when it is gone"),
             Self::Lowering { ready, needed } => write!(
                 f,

@@ -119,7 +119,8 @@ fn candidates<'a>(
             }
             if !view.served.has(&key.kind) {
                 if view.served.unknown_groups.contains(&key.kind.group) {
-                    let why = Hold::NotSeen(key.kind.clone());
+                    let why =
+                        Hold::NotSeen { kind: key.kind.clone(), why: "its API service does not answer".to_owned() };
                     held.push(Held { app: app.clone(), key: key.clone(), why });
                 } else {
                     forget.push((app, key));
@@ -180,7 +181,7 @@ fn fate(
         return Fate::Keep(Hold::System);
     }
     if !view.live.knows(&key.kind) {
-        return Fate::Keep(Hold::NotSeen(key.kind.clone()));
+        return Fate::Keep(view.not_seen(&key.kind));
     }
     let still_here = view.desired.apps().get(app);
     if still_here.is_some_and(|app| app.keep_removed) {

@@ -19,6 +19,8 @@ pub struct Faults {
     pub unlisted: BTreeSet<GroupKind>,
     /// An admission webhook refuses writes of these objects.
     pub denied: BTreeSet<Key>,
+    /// Applies of these managers are refused.
+    pub refused_managers: BTreeSet<String>,
     /// After so many more writes the connection is lost: before the effect of the next one.
     pub writes_left: Option<u32>,
     /// With `writes_left`: the write that fails has its effect all the same, and only its answer is lost.
@@ -320,6 +322,9 @@ impl Store {
 
     fn apply(&mut self, apply: &Apply) -> Written {
         let key = self.admit(&apply.object)?;
+        if self.faults.refused_managers.contains(apply.manager) {
+            return Err(WriteError::Denied("the manager may not".to_owned()));
+        }
         let live = match self.objects.get(&key) {
             Some(live) => Value::clone(live),
             None => json!({
@@ -339,6 +344,10 @@ impl Store {
             let message = "spec.template: field is immutable".to_owned();
             return Err(WriteError::Invalid { message, immutable: true });
         }
+        if let Some(index) = second_of_a_name(&new) {
+            let message = format!("spec.ports[{index}].name: Duplicate value");
+            return Err(WriteError::Invalid { message, immutable: false });
+        }
         // What an API server sets where nobody says otherwise.
         if matches!(key.kind.kind.as_str(), "Deployment" | "StatefulSet" | "ReplicaSet")
             && new["spec"].get("replicas").is_none()
@@ -353,4 +362,11 @@ impl Store {
         }
         Ok(self.objects.get(&key).cloned())
     }
+}
+
+/// The index of the first port of a Service whose name another has.
+fn second_of_a_name(object: &Value) -> Option<usize> {
+    let ports = object.pointer("/spec/ports").filter(|_| object["kind"] == "Service").and_then(Value::as_array)?;
+    let mut names = BTreeSet::new();
+    ports.iter().position(|port| port["name"].as_str().is_some_and(|name| !names.insert(name)))
 }

@@ -4,6 +4,7 @@
 //! begins with the conditioned write of its inventory; whoever loses that race writes nothing.
 
 mod begin;
+mod delete;
 mod execute;
 mod outcome;
 
@@ -300,7 +301,7 @@ impl Applier {
                     if matches!(error, ClusterError::NotServed(_)) {
                         self.served = None;
                     }
-                    self.live.forget(&watch.kind);
+                    self.live.forget(&watch.kind, error.to_string());
                 }
             }
         }

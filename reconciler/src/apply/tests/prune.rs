@@ -51,7 +51,9 @@ fn a_kind_that_cannot_be_listed_keeps_its_objects() {
     rig.without("shop/gone");
     rig.cluster.store().faults.unlisted.insert(GroupKind::new("", "Secret"));
     let report = rig.pass();
-    assert_eq!(held(&report, "/Secret/default/s"), Some(&Hold::NotSeen(GroupKind::new("", "Secret"))));
+    let why = held(&report, "/Secret/default/s").map(ToString::to_string);
+    let expected = "Secret could not be observed (connection refused; it is tried again); nothing is done until it can";
+    assert_eq!(why.as_deref(), Some(expected));
     assert!(rig.has("/Secret/default/s"));
 }
 
