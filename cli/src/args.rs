@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
-use crate::{check, diff, explain, init, plan, render, schema, streams, why};
+use crate::{check, diff, explain, init, plan, render, schema, streams, what_if, why};
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
 ///
@@ -116,6 +116,7 @@ pub enum Command {
     Render(render::Args),
     Diff(diff::Args),
     Why(why::Args),
+    WhatIf(what_if::Args),
     Schema(schema::Args),
     Explain(explain::Args),
 }
@@ -153,6 +154,7 @@ impl Command {
             Self::Render(_) => ("render", render::FORMATS, true),
             Self::Diff(_) => ("diff", diff::FORMATS, true),
             Self::Why(_) => ("why", why::FORMATS, true),
+            Self::WhatIf(_) => ("what-if", what_if::FORMATS, true),
             Self::Schema(_) => ("schema", schema::FORMATS, false),
             Self::Explain(_) => ("explain", explain::FORMATS, false),
         };
@@ -203,6 +205,7 @@ impl Cli {
             Command::Render(args) => render::run(&context, &args),
             Command::Diff(args) => diff::run(&context, &args),
             Command::Why(args) => why::run(&context, &args),
+            Command::WhatIf(args) => what_if::run(&context, &args),
             Command::Schema(args) => schema::run(&context, &args),
             Command::Explain(args) => explain::run(&context, &args),
         }

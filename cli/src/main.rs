@@ -19,6 +19,7 @@ mod render;
 mod schema;
 mod streams;
 mod template;
+mod what_if;
 mod why;
 
 use std::process::ExitCode;

@@ -20,7 +20,7 @@ mod values;
 
 pub use app::{
     AppSpec, FailBack, FailoverSpec, HelmSource, ImageSpec, KustomizeSource, ObjectMatch, ObjectRule, PreserveRule,
-    SourceSpec, VariantSpec,
+    SourceSpec, Survive, VariantSpec,
 };
 pub use cluster::{ApiGroupSpec, ClusterSpec, ConnectionSpec, Lifecycle, Mode, NodePoolSpec};
 pub use fleet::{

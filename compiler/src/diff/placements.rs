@@ -209,6 +209,9 @@ fn count(compiled: &Compiled, id: AppId, (index, workload): (usize, &Workload), 
     }
     match planned.fill {
         Fill::Share { replicas, completions } => Count { replicas, completions },
+        Fill::Owned { replicas } => Count { replicas, completions: None },
+        // An autoscaler is no workload.
+        Fill::Bounds { min, max: _ } => Count { replicas: min, completions: None },
         Fill::AsIs => {
             let variant = compiled.variants.apps.get(id.index()).map(|variants| variants.of(planned.cluster));
             let written = variant.and_then(|v| v.workloads.get(index)).and_then(|w| w.replicas);

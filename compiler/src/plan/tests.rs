@@ -23,6 +23,8 @@ fn objects(fleet: &FleetFixture, plan: &Plan, app: usize) -> Vec<String> {
                 Fill::AsIs => kind.to_string(),
                 Fill::Share { replicas, completions: None } => format!("{kind}={replicas}"),
                 Fill::Share { replicas, completions: Some(n) } => format!("{kind}={replicas}/{n}"),
+                Fill::Owned { replicas } => format!("{kind}~{replicas}"),
+                Fill::Bounds { min, max } => format!("{kind}={min}..{max}"),
             }
         });
         format!("{}: {}", fleet.fleet.cluster(row[0].cluster).name, each.collect::<Vec<_>>().join(" "))
@@ -166,4 +168,46 @@ fn namespaces_come_with_what_lies_in_them() {
     fleet.add(app).add(own.object("", "v1", "Namespace", "own").clustered());
     let (_, plan) = planned(&fleet);
     assert_eq!(plan.namespaces, [(fleet.id("b"), "ns".into(), label("name"))]);
+}
+
+#[test]
+fn a_quota_of_each_cluster_is_kept_in_its_namespaces() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.quota_per_cluster("team", "requests.cpu=1500 count/services=4 requests.memory=1073741824");
+    fleet.quota("team", "pods=9");
+    fleet.quota_per_cluster("team", "limits.cpu=2000");
+    fleet.team("zoo");
+    let one = fleet.app("one", Strategy::StaticWeight).deployment(1).weights(&fleet, "b=1");
+    let two = fleet.app("two", Strategy::Duplicated).object("", "v1", "ConfigMap", "c").in_namespace("shared");
+    let three = fleet.app("three", Strategy::Duplicated).object("", "v1", "ConfigMap", "d").in_namespace("shared");
+    fleet.add(one).add(two).add(three.of_team(1));
+    let (_, plan) = planned(&fleet);
+    let quotas: Vec<String> = plan
+        .quotas
+        .iter()
+        .map(|quota| {
+            let hard: Vec<String> = quota.hard.iter().map(|(name, most)| format!("{name}={most}")).collect();
+            let cluster = &fleet.fleet.cluster(quota.cluster).name;
+            format!("{cluster} {}/{}: {}", quota.namespace, quota.name, hard.join(" "))
+        })
+        .collect();
+    assert_eq!(
+        quotas,
+        [
+            "b ns/fleetwright-team: count/services=4 requests.cpu=1500m requests.memory=1Gi",
+            "b ns/fleetwright-team-2: limits.cpu=2",
+        ]
+    );
+}
+
+#[test]
+fn an_autoscaler_is_where_its_workload_is() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment(7).weights(&fleet, "a=1 c=1");
+    fleet.add(app.autoscaled(4, 9, false));
+    let (_, plan) = planned(&fleet);
+    assert_eq!(
+        objects(&fleet, &plan, 0),
+        ["a: Deployment~2 HorizontalPodAutoscaler=2..5", "c: Deployment~2 HorizontalPodAutoscaler=2..4"]
+    );
 }

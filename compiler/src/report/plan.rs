@@ -9,8 +9,8 @@ use crate::Compiled;
 use crate::base::{AppId, ClusterId, Resources, SmolStr};
 use crate::diff::{AppShortfall, Shortfall, placed, plain_amount};
 use crate::kinds::replicas::WorkloadKind;
-use crate::model::Cluster;
-use crate::plan::{Cause, Move};
+use crate::model::{Cluster, Fleet};
+use crate::plan::{Cause, Move, Plan};
 
 /// The plan of a fleet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -32,6 +32,9 @@ pub struct PlanReport {
 pub struct AppReport {
     /// `team/app`.
     pub app: String,
+    /// The tier in use, where one of several is used at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<SmolStr>,
     /// The clusters that get any of its objects, by name.
     pub clusters: Vec<SmolStr>,
     /// Its workloads, by key.
@@ -128,13 +131,13 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
     let mut report = PlanReport {
         apps: Vec::with_capacity(fleet.apps.len()),
         moves: Vec::new(),
-        shortfalls: Shortfall::all(fleet, &compiled.target),
+        shortfalls: Shortfall::all(compiled),
         clusters: Vec::with_capacity(fleet.clusters.len()),
     };
     let mut loads: Vec<Load> = vec![Load::default(); fleet.clusters.len()];
     for id in fleet.app_ids() {
         report.apps.push(app_report(compiled, id, &mut loads));
-        report.moves.extend(move_reports(compiled, id));
+        report.moves.extend(move_reports(fleet, &compiled.plan, id));
     }
     for (id, load) in fleet.cluster_ids().zip(loads) {
         report.clusters.push(cluster_report(compiled, id, load));
@@ -184,8 +187,11 @@ fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
         });
     }
     let target = compiled.target.apps.get(id.index()).filter(|target| !target.verdicts.is_empty());
+    let tier = compiled.target.apps.get(id.index()).and_then(|target| target.tier);
+    let tier = tier.zip(app.placement.first_fit()).and_then(|(at, tiers)| tiers.get(usize::from(at)));
     AppReport {
         app: compiled.fleet.app_name(id),
+        tier: tier.map(|tier| tier.name.clone()),
         clusters: placed.clusters.into_iter().cloned().collect(),
         workloads,
         without: target.map(|target| verdicts_line(&compiled.fleet, target)),
@@ -204,16 +210,16 @@ fn pools(compiled: &Compiled, app: AppId, workload: usize, cluster: ClusterId) -
 }
 
 /// The moves of an app.
-pub(super) fn move_reports(compiled: &Compiled, id: AppId) -> impl Iterator<Item = MoveReport> {
-    let app = compiled.fleet.app(id);
-    let moves = compiled.plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.moves);
+pub(super) fn move_reports<'a>(fleet: &'a Fleet, plan: &'a Plan, id: AppId) -> impl Iterator<Item = MoveReport> + 'a {
+    let app = fleet.app(id);
+    let moves = plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.moves);
     moves.map(move |step| {
         let Move { workload, cluster, before, after, cause } = *step;
         let (name, why) = cause_words(cause);
         MoveReport {
-            app: compiled.fleet.app_name(id),
+            app: fleet.app_name(id),
             workload: app.workloads.get(usize::from(workload)).map(|w| w.key.clone()).unwrap_or_default(),
-            cluster: compiled.fleet.cluster(cluster).name.clone(),
+            cluster: fleet.cluster(cluster).name.clone(),
             before,
             after,
             cause: name,
@@ -231,6 +237,7 @@ fn cause_words(cause: Cause) -> (&'static str, &'static str) {
         Cause::Intent => ("Intent", "the selector, the team's clusters or a bound no longer allow the cluster"),
         Cause::Taint => ("Taint", "a NoExecute taint is not tolerated"),
         Cause::Lifecycle => ("Lifecycle", "the cluster is Draining or Retired"),
+        Cause::Lost => ("Lost", "the cluster is supposed lost"),
         Cause::Displaced => ("Displaced", "the pool no longer holds them"),
         Cause::Refill => ("Refill", "in place of replicas that left another cluster, or were short"),
     }

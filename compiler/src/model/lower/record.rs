@@ -82,10 +82,11 @@ fn placed(
     record: &mut Record,
     gone: &mut Gone,
 ) {
-    let PlacedAppDoc { app, clusters, workloads } = doc;
+    let PlacedAppDoc { app, tier, clusters, workloads } = doc;
     let known = known.contains(&(team.clone(), app.value.clone()));
     let mut placed = PlacedApp {
         place: Some((file, app.span)),
+        tier: tier.clone(),
         clusters: clusters.iter().map(|c| c.value.clone()).collect(),
         workloads: BTreeMap::new(),
     };
@@ -96,7 +97,7 @@ fn placed(
     }
     for PlacedWorkloadDoc { workload, weights, seats } in workloads {
         let mut rows: Vec<PlacedSeat> = Vec::with_capacity(seats.len());
-        for SeatDoc { cluster, pool, replicas, completions } in seats {
+        for SeatDoc { cluster, pool, replicas, completions, min, max } in seats {
             holds(cx, file, cluster, team, &app.value, gone);
             if rows.iter().any(|r| r.cluster == cluster.value && r.pool == *pool) {
                 twice(cx, file, cluster, &format!("a seat in cluster `{}`", cluster.value));
@@ -107,6 +108,7 @@ fn placed(
                 pool: pool.clone(),
                 replicas: *replicas,
                 completions: *completions,
+                bounds: min.zip(*max),
             });
         }
         rows.sort();

@@ -1,7 +1,7 @@
 //! No replica leaves without a listed cause.
 
 use super::facts::{AppFacts, Inputs, Standing, WorkloadFacts, limits, sum};
-use super::{rooms, spread};
+use super::{rooms, spread, tiers};
 use crate::base::ClusterId;
 use crate::model::Share;
 
@@ -27,11 +27,32 @@ fn has_cause(
     facts: &WorkloadFacts<'_>,
     cluster: ClusterId,
 ) -> bool {
-    let leaves = inputs.standing_of(app, facts.workload, cluster) >= Standing::Evicting;
+    let leaves = leaving(inputs, app, facts, cluster);
+    let switches = tiers::has_changed(app) && !tiers::is_in_use(app, cluster) && may_switch(inputs, app, all);
     leaves
+        || switches
         || is_disturbed(inputs, app, facts)
         || breaks_spread(inputs, app)
         || rooms::was_displaced(inputs, all, app, cluster)
+}
+
+/// Whether what runs in a cluster leaves it. Another tier than the recorded one is no reason by itself: something must have
+/// made the recorded one too small.
+fn leaving(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'_>, cluster: ClusterId) -> bool {
+    let standing = if tiers::has_changed(app) {
+        inputs.standing_in_itself(app, facts.workload, cluster)
+    } else {
+        inputs.standing_of(app, facts.workload, cluster)
+    };
+    standing >= Standing::Evicting
+}
+
+/// Whether anything of an app was not as it should be, so that another tier may hold more of it.
+fn may_switch(inputs: &Inputs<'_>, app: &AppFacts<'_>, all: &[AppFacts<'_>]) -> bool {
+    app.workloads.iter().any(|facts| {
+        is_disturbed(inputs, app, facts)
+            || facts.before.keys().any(|cluster| rooms::was_displaced(inputs, all, app, *cluster))
+    }) || breaks_spread(inputs, app)
 }
 
 /// Whether the intent of a workload changed since it was recorded, or was not met.
@@ -48,8 +69,7 @@ fn is_disturbed(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'
         let (least, most) = limits(facts.workload, *cluster);
         *replicas > most || (divided && *replicas < least.min(facts.wanted()))
     });
-    let leaving =
-        facts.before.keys().any(|cluster| inputs.standing_of(app, facts.workload, *cluster) >= Standing::Evicting);
+    let leaving = facts.before.keys().any(|cluster| leaving(inputs, app, facts, *cluster));
     facts.new || facts.former_rules || counts || out_of_bounds || leaving || (divided && is_filled_to_a_floor(facts))
 }
 

@@ -9,11 +9,13 @@
 mod counts;
 mod deficits;
 mod facts;
+mod groups;
 mod losses;
 mod quota;
 mod rooms;
 mod spread;
 mod standing;
+mod tiers;
 
 use super::{Scenario, Target};
 use crate::model::Fleet;
@@ -46,6 +48,8 @@ pub fn check(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Sce
         counts::check(&inputs, app, &mut violations);
         deficits::check(&inputs, app, &mut violations);
         spread::check(&inputs, app, &mut violations);
+        groups::check(&inputs, app, &mut violations);
+        tiers::check(&inputs, app, &apps, &mut violations);
         losses::check(&inputs, app, &apps, &mut violations);
     }
     quota::check(&inputs, &apps, &mut violations);
