@@ -12,7 +12,7 @@ use fleetwright_compiler::tide::Timestamp;
 
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
-use crate::{advance, check, diff, explain, init, plan, render, schema, streams, tide, why};
+use crate::{advance, check, diff, explain, init, plan, render, schema, streams, tide, what_if, why};
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
 ///
@@ -159,6 +159,7 @@ pub enum Command {
     Diff(diff::Args),
     Why(why::Args),
     Tide(tide::Args),
+    WhatIf(what_if::Args),
     Schema(schema::Args),
     Explain(explain::Args),
     Advance(advance::Args),
@@ -198,6 +199,7 @@ impl Command {
             Self::Diff(_) => ("diff", diff::FORMATS, true),
             Self::Why(_) => ("why", why::FORMATS, true),
             Self::Tide(_) => ("tide", tide::FORMATS, true),
+            Self::WhatIf(_) => ("what-if", what_if::FORMATS, true),
             Self::Schema(_) => ("schema", schema::FORMATS, false),
             Self::Explain(_) => ("explain", explain::FORMATS, false),
             Self::Advance(_) => ("advance", advance::FORMATS, false),
@@ -250,6 +252,7 @@ impl Cli {
             Command::Diff(args) => diff::run(&context, &args),
             Command::Why(args) => why::run(&context, &args),
             Command::Tide(args) => tide::run(&context, &args),
+            Command::WhatIf(args) => what_if::run(&context, &args),
             Command::Schema(args) => schema::run(&context, &args),
             Command::Explain(args) => explain::run(&context, &args),
             Command::Advance(args) => advance::run(&context, &args),

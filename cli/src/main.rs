@@ -22,6 +22,7 @@ mod schema;
 mod streams;
 mod template;
 mod tide;
+mod what_if;
 mod why;
 
 use std::process::ExitCode;

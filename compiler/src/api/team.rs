@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ClusterSelector, PlacementSpec};
+use super::{ClusterSelector, PlacementSpec, Survive};
 use crate::base::quantity::Quantity;
 use crate::base::{SmolStr, Spanned};
 
@@ -35,9 +35,9 @@ pub struct TeamSpec {
     /// A layer of placement for its apps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementSpec>,
-    /// What its apps must survive: `any-cluster` or `any-region`.
+    /// What must not leave its apps short, where they do not state it themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub survive: Option<Spanned<SmolStr>>,
+    pub survive: Option<Spanned<Survive>>,
     /// Who to ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owners: Option<Spanned<Vec<SmolStr>>>,

@@ -10,6 +10,10 @@ pub fn verdict_text(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Mismatch(mismatch) => mismatch.to_string(),
         Verdict::Team => "not among the team's clusters".to_owned(),
+        Verdict::NoTier => "in no tier".to_owned(),
+        Verdict::OtherTier(tier) => format!("tier {tier} is in use"),
+        Verdict::NotWithGroup(group) => format!("group {group} is not there"),
+        Verdict::TakenByGroup(group) => format!("group {group} is there"),
         Verdict::Taint(taint) => format!("taint {taint}"),
         Verdict::ApiNotServed(api) => format!("{api} not served"),
         Verdict::Lifecycle(lifecycle) => match lifecycle {

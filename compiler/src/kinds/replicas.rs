@@ -111,6 +111,14 @@ impl WorkloadKind {
         Ok(counts)
     }
 
+    /// Removes the replicas of an object: somebody else owns them in the cluster.
+    pub fn unset_replicas(self, object: &mut Value) {
+        let spec = object.get_mut("spec").and_then(Value::as_object_mut);
+        if let (Some(field), Some(spec)) = (self.replicas_field(), spec) {
+            spec.remove(field);
+        }
+    }
+
     /// Writes a share into an object: the replicas, and a Job's completions; `None` leaves what is there.
     /// A kind without a count stays as it is.
     pub fn set_counts(self, object: &mut Value, replicas: Option<u32>, completions: Option<u32>) {

@@ -13,14 +13,15 @@ mod rule;
 mod selector;
 mod tide;
 pub mod tides;
+mod workload;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::{Capacity, Lifecycle, Plaintext, Strategy};
+use crate::api::{Lifecycle, Plaintext, Survive, TierMode};
 use crate::base::labels::Labels;
 use crate::base::taint::{Taint, Toleration};
-use crate::base::{AppId, ClusterId, Digest, FileId, Resources, SmolStr, Span, Spanned, TeamId};
+use crate::base::{AppId, ClusterId, FileId, Resources, SmolStr, Span, Spanned, TeamId};
 use crate::parse::{Facts, ObjKey, Template};
 
 pub use crate::kinds::replicas::WorkloadKind;
@@ -29,6 +30,7 @@ pub use cluster_set::ClusterSet;
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
 pub use tide::{Phase, Tide};
+pub use workload::{Autoscaled, AutoscaledPolicy, Replicas, Share, WeightRule, Workload};
 
 /// A valid fleet.
 #[derive(Clone, Debug)]
@@ -192,6 +194,8 @@ pub struct Team {
     pub allow: Vec<(SmolStr, SmolStr)>,
     /// Kinds denied.
     pub deny: Vec<(SmolStr, SmolStr)>,
+    /// What must not leave its apps short, where they do not state it themselves.
+    pub survive: Option<Survive>,
 }
 
 /// Namespaces a team may use.
@@ -218,10 +222,32 @@ impl NamespaceRule {
 pub struct Quota {
     /// Where it is written, in the team's file.
     pub span: Span,
-    /// The most that may be asked for, by name (`requests.cpu`, `limits.memory`, `pods`), in the unit of the resource.
+    /// The most that may be asked for, by name (`requests.cpu`, `limits.memory`, `pods`, `count/deployments.apps`), in the
+    /// unit of the resource.
     pub hard: BTreeMap<SmolStr, i128>,
     /// The clusters it counts in.
     pub clusters: ClusterSet,
+    /// The one cluster it counts in, where it holds for each cluster by itself: such a quota is one of these for each.
+    pub of_cluster: Option<ClusterId>,
+}
+
+impl Quota {
+    /// What a resource of a quota counts, if it is objects: their plural name, with the group where there is one
+    /// (`deployments.apps`). The core kinds that Kubernetes counts by their bare names are counted so, too.
+    #[must_use]
+    pub fn counts_objects(resource: &str) -> Option<&str> {
+        const BARE: [&str; 7] = [
+            "configmaps",
+            "persistentvolumeclaims",
+            "replicationcontrollers",
+            "resourcequotas",
+            "secrets",
+            "serviceaccounts",
+            "services",
+        ];
+        let counted = resource.strip_prefix("count/").or_else(|| BARE.contains(&resource).then_some(resource));
+        counted.filter(|name| *name != "pods")
+    }
 }
 
 /// An app, with its objects.
@@ -241,6 +267,8 @@ pub struct App {
     pub labels: Labels,
     /// Its priority: higher is placed first.
     pub priority: i32,
+    /// What must not leave it short: its own statement, else its team's.
+    pub survive: Option<Survive>,
     /// Where it runs.
     pub placement: Placement,
     /// Its objects, ascending by key.
@@ -256,6 +284,8 @@ pub struct App {
 pub struct Object {
     /// Group, version, kind, namespace (resolved), name.
     pub key: ObjKey,
+    /// What a quota counts it as: `deployments.apps`, `services`.
+    pub resource: SmolStr,
     /// Whether its kind lies in namespaces.
     pub namespaced: bool,
     /// Where it is written.
@@ -272,36 +302,6 @@ pub struct Object {
     pub only: Option<ClusterSet>,
 }
 
-/// How a workload takes part in division.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Share {
-    /// Its replicas are divided by the strategy.
-    Divided,
-    /// It runs as a whole in one of the selected clusters.
-    Whole,
-    /// It runs as it is in every selected cluster (DaemonSets; everything under Duplicated).
-    Everywhere,
-}
-
-/// A workload of an app.
-#[derive(Clone, Debug)]
-pub struct Workload {
-    /// Which of the app's objects it is.
-    pub object: usize,
-    /// Its kind.
-    pub kind: WorkloadKind,
-    /// `apps/Deployment/checkout`, with the namespace before the name where it is not the app's.
-    pub key: SmolStr,
-    /// How it takes part in division.
-    pub share: Share,
-    /// Replicas to place: of the manifest, or `total`. For a Job min(parallelism, completions).
-    pub replicas: u32,
-    /// A Job's completions, divided by the same shares.
-    pub completions: Option<u32>,
-    /// How its replicas are divided.
-    pub policy: Replicas,
-}
-
 /// Where an app runs, with every layer resolved.
 #[derive(Clone, Debug)]
 pub struct Placement {
@@ -309,6 +309,12 @@ pub struct Placement {
     pub candidates: ClusterSet,
     /// The selector, for reasons; `None`: no layer states one.
     pub selector: Option<Selector>,
+    /// Ordered groups of the candidates; each candidate is in one.
+    pub tiers: Option<Tiers>,
+    /// Apps of the team with the same value of this label share their clusters.
+    pub affinity: Option<SmolStr>,
+    /// Apps of the team with the same value of this label share no cluster.
+    pub anti_affinity: Option<SmolStr>,
     /// Which layer each field came from, for `why`.
     pub layers: Vec<(PlacementField, Layer)>,
     /// Tolerations of all layers.
@@ -317,6 +323,40 @@ pub struct Placement {
     pub spread: Vec<Spread>,
     /// How replicas are divided, before rules for single workloads.
     pub replicas: Replicas,
+}
+
+/// Ordered groups of clusters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tiers {
+    /// Whether one group is used at a time, or later ones take what the earlier cannot.
+    pub mode: TierMode,
+    /// The groups, first choice first. A cluster is in the first that selects it.
+    pub groups: Vec<Tier>,
+}
+
+/// One group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// Its name, as the lock records it.
+    pub name: SmolStr,
+    /// Its clusters; no cluster is in two.
+    pub clusters: ClusterSet,
+}
+
+impl Placement {
+    /// The groups, where one of them is used at a time.
+    #[must_use]
+    pub fn first_fit(&self) -> Option<&[Tier]> {
+        self.tiers.as_ref().filter(|tiers| tiers.mode == TierMode::FirstFit).map(|tiers| tiers.groups.as_slice())
+    }
+
+    /// Which group a cluster fills with, where later groups take what the earlier cannot; 0 without such groups.
+    #[must_use]
+    pub fn overflow_tier(&self, cluster: ClusterId) -> u32 {
+        let tiers = self.tiers.as_ref().filter(|tiers| tiers.mode == TierMode::Overflow);
+        let position = tiers.and_then(|tiers| tiers.groups.iter().position(|tier| tier.clusters.contains(cluster)));
+        position.and_then(|at| u32::try_from(at).ok()).unwrap_or(0)
+    }
 }
 
 /// A top-level field of `placement`.
@@ -330,6 +370,10 @@ pub enum PlacementField {
     Spread,
     /// `replicas`
     Replicas,
+    /// `affinity`
+    Affinity,
+    /// `antiAffinity`
+    AntiAffinity,
 }
 
 /// Which file a field came from.
@@ -408,36 +452,4 @@ impl TopologyKey {
             Self::Label(key) => key,
         }
     }
-}
-
-/// How replicas are divided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replicas {
-    /// The rule; `None` where no layer states one, which is an error once more than one cluster is selected.
-    pub strategy: Option<Strategy>,
-    /// Replaces the manifest's replicas.
-    pub total: Option<u32>,
-    /// Static weights; `None`: none stated, 1 each.
-    pub weights: Option<Vec<WeightRule>>,
-    /// What happens when room is short.
-    pub capacity: Capacity,
-    /// At least so many replicas in each cluster that is used.
-    pub min: u32,
-    /// At most so many replicas in each cluster.
-    pub max: Option<u32>,
-    /// Digest of strategy, weight rules and weighBy, as text: what the lock compares.
-    pub digest: Digest,
-}
-
-/// One weight rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WeightRule {
-    /// The clusters it is for.
-    pub clusters: ClusterSet,
-    /// The weight.
-    pub weight: u32,
-    /// At least so many replicas.
-    pub min: Option<u32>,
-    /// At most so many replicas.
-    pub max: Option<u32>,
 }

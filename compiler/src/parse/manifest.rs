@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::facts::Defined;
+use super::facts::{Autoscaler, Defined};
 use super::{DocBody, DocIr, Facts, FileIr, Manifest, ObjKey, Template};
 use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
@@ -44,6 +44,7 @@ fn object(node: &Node<'_>, doc: u16, item: Option<u32>, ir: &mut FileIr) {
     fields(node, &key, &value, ir);
     workload(node, &key, &value, &mut facts, ir);
     facts.defines = defines(&key, &value);
+    facts.autoscaler = autoscaler(&key, &value);
     annotations(node, &mut facts, ir);
     secret(&key, &value, &mut facts);
     for label in ["fleetwright.io/team", "fleetwright.io/app"] {
@@ -277,11 +278,29 @@ fn defines(key: &ObjKey, value: &Value) -> Option<Defined> {
     let definition = key.group == "apiextensions.k8s.io" && key.kind == "CustomResourceDefinition";
     let spec = value.get("spec").filter(|_| definition)?;
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(SmolStr::new);
+    let names = spec.get("names");
+    let kind = text(names.and_then(|n| n.get("kind")))?;
     Some(Defined {
         group: text(spec.get("group"))?,
-        kind: text(spec.get("names").and_then(|n| n.get("kind")))?,
+        plural: text(names.and_then(|n| n.get("plural"))).unwrap_or_else(|| native::guessed_plural(&kind)),
+        kind,
         namespaced: spec.get("scope").and_then(Value::as_str) != Some("Cluster"),
     })
+}
+
+/// What a HorizontalPodAutoscaler scales. One that Kubernetes would refuse scales nothing.
+fn autoscaler(key: &ObjKey, value: &Value) -> Option<Autoscaler> {
+    if (key.group.as_str(), key.kind.as_str()) != ("autoscaling", "HorizontalPodAutoscaler") {
+        return None;
+    }
+    let spec = value.get("spec")?;
+    let target = spec.get("scaleTargetRef")?;
+    let text = |field: &str| target.get(field).and_then(Value::as_str);
+    let count = |field: &str| spec.get(field).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
+    let (group, _) = native::split_api_version(text("apiVersion").unwrap_or_default());
+    let max = count("maxReplicas")?;
+    let min = count("minReplicas").unwrap_or(1);
+    Some(Autoscaler { group: group.into(), kind: text("kind")?.into(), name: text("name")?.into(), min, max })
 }
 
 fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {

@@ -22,7 +22,7 @@ use crate::placements::{RecordDoc, StateForm};
 use crate::source::FileClass;
 use crate::yaml::{self, Limits, WarningKind, YamlError, YamlErrorKind, YamlWarning};
 
-pub use facts::{Defined, Facts};
+pub use facts::{Autoscaler, Defined, Facts};
 pub use manifest::holds_secret;
 pub use template::{Template, canonical};
 

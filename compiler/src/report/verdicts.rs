@@ -63,6 +63,10 @@ pub(super) fn remedy(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Mismatch(_) => "change `placement.clusters`, or the cluster's labels".to_owned(),
         Verdict::Team => "add it to `clusters` of the Team".to_owned(),
+        Verdict::NoTier => "add it to a group of `placement.clusters.tiers`".to_owned(),
+        Verdict::OtherTier(tier) => format!("tier {tier} has to be too small, or come later in `tiers`"),
+        Verdict::NotWithGroup(group) => format!("the first app of group {group} has to be there"),
+        Verdict::TakenByGroup(group) => format!("the other app of group {group} has to leave"),
         Verdict::Taint(taint) => format!("tolerate {taint} in `placement.tolerations`, or remove the taint"),
         Verdict::ApiNotServed(api) => format!("serve {api} there (`apis` of the Cluster), or leave the cluster out"),
         Verdict::Lifecycle(_) => "set its lifecycle to Active".to_owned(),

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Verdict;
 use super::conditions::{Conditions, conditions};
 use super::filter::{self, Need, Question, Release, Served};
+use super::groups::Groups;
 use super::ledger::{ClassId, Ledger};
 use super::select::Class;
 use crate::api::{Capacity, Strategy};
@@ -24,6 +25,10 @@ pub(super) struct View<'a> {
     apps: Vec<AppView>,
     /// Apps by (priority desc, team, app).
     pub order: Vec<AppId>,
+    /// Apps that share their clusters.
+    pub together: Groups,
+    /// Apps that share none.
+    pub apart: Groups,
     topologies: BTreeMap<TopologyKey, Vec<Option<u32>>>,
 }
 
@@ -75,7 +80,9 @@ impl<'a> View<'a> {
             .collect();
         let mut order: Vec<AppId> = fleet.app_ids().collect();
         order.sort_by_key(|id| (Reverse(fleet.app(*id).priority), *id));
-        Self { fleet, variants, conditions, apps, order, topologies: topologies(fleet) }
+        let together = Groups::new(fleet, &order, |placement| placement.affinity.as_ref());
+        let apart = Groups::new(fleet, &order, |placement| placement.anti_affinity.as_ref());
+        Self { fleet, variants, conditions, apps, order, together, apart, topologies: topologies(fleet) }
     }
 
     /// The group of a cluster by a key that some app spreads over, numbered in name order; `None` where it has no value.

@@ -174,7 +174,8 @@ impl DesiredObject {
         match self.source.fill {
             // written by an override: the text has it, and nothing divides it
             Fill::Share { replicas, .. } => replicas,
-            Fill::AsIs => None,
+            // an autoscaler owns the replicas, and an autoscaler has none itself
+            Fill::Owned { .. } | Fill::Bounds { .. } | Fill::AsIs => None,
         }
     }
 

@@ -63,7 +63,8 @@ pub fn floors(
             let wanted = plan.objects.iter().filter(|planned| planned.object as usize == workload.object);
             let wanted = wanted.filter_map(|planned| match planned.fill {
                 Fill::Share { replicas, .. } => replicas,
-                Fill::AsIs => None,
+                Fill::Owned { replicas } => Some(replicas),
+                Fill::Bounds { .. } | Fill::AsIs => None,
             });
             let total = wanted.fold(0_u32, u32::saturating_add);
             let elsewhere = observation.clusters.iter().filter(|(name, _)| **name != fleet.cluster(cluster).name);

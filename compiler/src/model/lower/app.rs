@@ -76,8 +76,8 @@ fn known(cx: &Lowering<'_>, docs: &Docs<'_>) -> selector::KnownApps {
     known
 }
 
-/// Scope of custom kinds, by (group, kind): from the CustomResourceDefinitions among all manifests.
-type Scopes = BTreeMap<(SmolStr, SmolStr), bool>;
+/// Scope and plural of custom kinds, by (group, kind): from the CustomResourceDefinitions among all manifests.
+type Scopes = BTreeMap<(SmolStr, SmolStr), (bool, SmolStr)>;
 
 fn custom_scopes(cx: &Lowering<'_>) -> Scopes {
     let docs = cx.files.iter().flat_map(|f| &f.ir.docs);
@@ -85,7 +85,7 @@ fn custom_scopes(cx: &Lowering<'_>) -> Scopes {
         DocBody::Manifest(manifest) => manifest.facts.defines.clone(),
         DocBody::Intent(_) | DocBody::Record(_) => None,
     })
-    .map(|d| ((d.group, d.kind), d.namespaced))
+    .map(|d| ((d.group, d.kind), (d.namespaced, d.plural)))
     .collect()
 }
 
@@ -123,9 +123,9 @@ impl<'d> AppLowering<'_, '_, 'd> {
             placement,
             objects: rules,
             overrides: app_overrides,
-            depends_on: _,     // not yet
-            failover: _,       // not yet
-            survive: _,        // not yet
+            depends_on: _, // not yet
+            failover: _,   // not yet
+            survive,
             traffic: _,        // not yet
             rollout: _,        // not yet
             suspend: _,        // not yet
@@ -149,7 +149,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
             (self.team, &team.name, team.file),
             (&name.value, &labels, self.file, spec),
         );
-        let (placement, total) = placement::resolve(self.cx, self.docs, &layers, &team, self.file);
+        let (placement, total) = placement::resolve(self.cx, self.docs, &layers, &team, (self.file, &labels));
         let mut objects = self.objects(files, namespace.as_ref());
         if objects.is_empty() && sources.is_none() && !self.cx.unread.objects_of(&team.name) {
             self.cx.report(
@@ -186,6 +186,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
             namespace: namespace.clone(),
             labels,
             priority,
+            survive: survive.as_ref().map(|survive| survive.value).or(team.survive),
             placement,
             objects,
             workloads,
@@ -219,6 +220,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
                 let DocBody::Manifest(manifest) = &doc.body else { continue };
                 let (key, namespaced) = self.resolve_namespace(*file, manifest, namespace, &mut seen);
                 objects.push(Object {
+                    resource: self.resource(&key),
                     key,
                     namespaced,
                     file: *file,
@@ -257,6 +259,14 @@ impl<'d> AppLowering<'_, '_, 'd> {
         kept
     }
 
+    /// What a quota counts an object as.
+    fn resource(&self, key: &ObjKey) -> SmolStr {
+        let native = native::lookup(&key.group, &key.version, &key.kind).map(|kind| kind.plural.clone());
+        let custom = || self.scopes.get(&(key.group.clone(), key.kind.clone())).map(|(_, plural)| plural.clone());
+        let plural = native.or_else(custom).unwrap_or_else(|| native::guessed_plural(&key.kind));
+        if key.group.is_empty() { plural } else { format!("{plural}.{}", key.group).into() }
+    }
+
     /// The key with its namespace, and whether the kind has one.
     fn resolve_namespace(
         &mut self,
@@ -269,7 +279,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
         // a custom kind without its definition in the repository is taken for namespaced, as nearly all are
         let namespaced = match native::scope(&key.group, &key.version, &key.kind) {
             Some(scope) => scope == native::Scope::Namespaced,
-            None => self.scopes.get(&(key.group.clone(), key.kind.clone())).copied().unwrap_or(true),
+            None => self.scopes.get(&(key.group.clone(), key.kind.clone())).is_none_or(|(namespaced, _)| *namespaced),
         };
         let place = Place::Span(file, manifest.facts.namespace_span.unwrap_or(manifest.facts.name_span));
         match (namespaced, &key.namespace, namespace) {

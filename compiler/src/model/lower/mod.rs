@@ -6,8 +6,10 @@
 //! The next kind is lowered in a file of its own here.
 
 mod app;
+mod autoscale;
 mod cluster;
 mod fleet;
+mod groups;
 mod manifests;
 mod overrides;
 mod placement;
@@ -17,6 +19,7 @@ mod selector;
 mod shadow;
 mod team;
 mod tide;
+mod tiers;
 mod unread;
 mod workload;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Docs, Lowering, selector};
-use crate::api::{self, KindsSpec, NamespaceSpec, QuotaSpec, TeamSpec};
+use crate::api::{self, KindsSpec, NamespaceSpec, QuotaScope, QuotaSpec, TeamSpec};
 use crate::base::name::NameRule;
 use crate::base::quantity::amount;
 use crate::base::{FileId, SmolStr};
@@ -26,8 +26,8 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
         priority_class_names,
         service_account_name: _, // not yet
         placement: _,            // placement.rs
-        survive: _,              // not yet
-        owners: _,               // not yet
+        survive,
+        owners: _, // not yet
     } = &object.spec;
     let name = &object.metadata.name;
     cx.check_name(file, name, NameRule::Dns1123Label, "team name");
@@ -74,31 +74,28 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
         name_span: name.span,
         namespaces: rules,
         clusters: may_use,
-        quota: quota.iter().map(|q| self::quota(cx, file, &q.value, q.span)).collect(),
+        quota: quota.iter().flat_map(|q| self::quota(cx, file, &q.value, q.span)).collect(),
         allow,
         deny,
+        survive: survive.as_ref().map(|survive| survive.value),
     }
 }
 
-fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::base::Span) -> Quota {
-    let QuotaSpec { hard, clusters, scope: _ } = written; // scope: Total, or refused as not yet
+/// A quota: one for all its clusters, or one for each of them.
+fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::base::Span) -> Vec<Quota> {
+    let QuotaSpec { hard, clusters, scope } = written;
     let mut amounts = std::collections::BTreeMap::new();
     for (name, quantity) in hard {
-        let unit = match name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")) {
-            Some(resource) if !resource.is_empty() => resource,
-            // Kubernetes reads `cpu` and `memory` in a ResourceQuota as requests
-            _ if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage" | "pods") => name.as_str(),
-            _ => {
-                cx.report(
-                    Diagnostic::new(
-                        codes::fields::NOT_YET,
-                        Place::Span(file, name.span),
-                        format!("a quota on `{}` is not supported yet", name.value),
-                    )
-                    .help("supported: requests.<resource>, limits.<resource>, cpu, memory, pods"),
-                );
-                continue;
-            }
+        let Some(unit) = unit(name) else {
+            cx.report(
+                Diagnostic::new(
+                    codes::fields::NOT_YET,
+                    Place::Span(file, name.span),
+                    format!("a quota on `{}` is not supported yet", name.value),
+                )
+                .help("supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>"),
+            );
+            continue;
         };
         if quantity.is_negative() {
             cx.error(
@@ -109,7 +106,38 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
         }
         amounts.insert(name.value.clone(), amount(unit, &quantity.value).max(0));
     }
-    Quota { span, hard: amounts, clusters: selector::set_or_all(cx, file, clusters.as_ref(), span) }
+    let clusters = selector::set_or_all(cx, file, clusters.as_ref(), span);
+    match scope.as_ref().map(|scope| scope.value) {
+        None | Some(QuotaScope::Total) => vec![Quota { span, hard: amounts, clusters, of_cluster: None }],
+        Some(QuotaScope::PerCluster) => clusters
+            .iter()
+            .map(|cluster| Quota {
+                span,
+                hard: amounts.clone(),
+                clusters: [cluster].into_iter().collect(),
+                of_cluster: Some(cluster),
+            })
+            .collect(),
+    }
+}
+
+/// The resource whose unit a name of a ResourceQuota is in. Kubernetes reads `cpu`, `memory` and huge pages as requests.
+/// Sizes and classes of volumes and kinds of Services are not looked at.
+fn unit(name: &str) -> Option<&str> {
+    if name.ends_with(".storage") || name.contains(".storageclass.storage.k8s.io/") {
+        return None;
+    }
+    match name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")) {
+        Some("") => None,
+        Some(resource) => Some(resource),
+        None if matches!(name, "cpu" | "memory" | "ephemeral-storage" | "pods") => Some(name),
+        None if name.starts_with("hugepages-") => Some(name),
+        // Objects are counted in whole ones, as pods are.
+        None if name == "count/pods" || Quota::counts_objects(name).is_some_and(|plural| !plural.is_empty()) => {
+            Some("pods")
+        }
+        None => None,
+    }
 }
 
 /// The team whose folder a file lies in; a folder of no team is reported once.

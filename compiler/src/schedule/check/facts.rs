@@ -14,6 +14,8 @@ use crate::schedule::target::{AppTarget, Seat};
 use crate::schedule::{Scenario, Target};
 use crate::variants::Variants;
 
+use super::{groups, tiers};
+
 /// What is checked, and against what.
 pub(super) struct Inputs<'a> {
     pub fleet: &'a Fleet,
@@ -23,6 +25,8 @@ pub(super) struct Inputs<'a> {
     record: &'a Record,
     scenario: &'a Scenario,
     taints: Vec<Vec<Taint>>,
+    /// Apps that share their clusters, and apps that share none: by app its group, in the order of scheduling.
+    pub groups: groups::Groups,
     /// Custom kinds some cluster may lack, with where a definition may be.
     definitions: BTreeMap<(&'a str, &'a str), ClusterSet>,
     restricted: bool,
@@ -106,6 +110,7 @@ impl<'a> Inputs<'a> {
             record,
             scenario,
             taints: fleet.clusters.iter().map(|cluster| taints_of(cluster)).collect(),
+            groups: groups::Groups::new(fleet),
             definitions,
             restricted,
         }
@@ -138,12 +143,26 @@ impl<'a> Inputs<'a> {
         Standing::Open
     }
 
+    /// What a cluster is to an app, with the tier in use and its groups minded.
+    pub fn standing_in_scope(&self, facts: &AppFacts<'_>, id: ClusterId) -> Standing {
+        let standing = self.standing(facts.app, id);
+        let stays = tiers::is_in_use(facts, id) && groups::stays(self, facts.id, id);
+        if stays { standing } else { standing.max(Standing::Leaving) }
+    }
+
     /// What a cluster is to a workload.
     pub fn standing_of(&self, facts: &AppFacts<'_>, workload: &Workload, id: ClusterId) -> Standing {
+        let standing = self.standing_in_itself(facts, workload, id);
+        if tiers::is_in_use(facts, id) { standing } else { standing.max(Standing::Leaving) }
+    }
+
+    /// What a cluster is to a workload, whichever tier is in use.
+    pub fn standing_in_itself(&self, facts: &AppFacts<'_>, workload: &Workload, id: ClusterId) -> Standing {
         let app = match self.standing(facts.app, id) {
             Standing::Evicting if self.is_bound(facts, workload) => Standing::Closed,
             other => other,
         };
+        let app = if groups::stays(self, facts.id, id) { app } else { app.max(Standing::Leaving) };
         let may = reaches(&facts.app.objects[workload.object], id) && weight(workload, id) > 0;
         if may { app } else { app.max(Standing::Leaving) }
     }

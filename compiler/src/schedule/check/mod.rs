@@ -9,11 +9,13 @@
 mod counts;
 mod deficits;
 mod facts;
+mod groups;
 mod losses;
 mod quota;
 mod rooms;
 mod spread;
 mod standing;
+mod tiers;
 
 use std::cell::OnceCell;
 
@@ -52,7 +54,10 @@ pub fn check(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Sce
         counts::check(&inputs, app, &mut violations);
         deficits::check(&inputs, app, &mut violations);
         spread::check(&inputs, app, &mut violations);
-        losses::check(&inputs, app, &|| displaced.get_or_init(|| rooms::displaced(&inputs, &apps)), &mut violations);
+        groups::check(&inputs, app, &mut violations);
+        let displaced = || displaced.get_or_init(|| rooms::displaced(&inputs, &apps));
+        tiers::check(&inputs, app, &displaced, &mut violations);
+        losses::check(&inputs, app, &displaced, &mut violations);
     }
     quota::check(&inputs, &apps, &mut violations);
     rooms::check(&inputs, &apps, &mut violations);

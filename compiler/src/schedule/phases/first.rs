@@ -203,7 +203,8 @@ fn clip(stage: &mut Stage<'_, '_>, pool: PoolRef) {
             }
             for booking in stage.bookings(id, workload, std::slice::from_ref(row)) {
                 if booking.pool == pool {
-                    let leaves = stage.view.release(id, workload, row.cluster).is_some();
+                    let scoped = !stage.scope(id).keeps(row.cluster);
+                    let leaves = scoped || stage.view.release(id, workload, row.cluster).is_some();
                     let (cluster, class, replicas) = (row.cluster, booking.class, booking.replicas);
                     inside.push(InPool { id, workload, cluster, row: index, class, replicas, leaves });
                 }
