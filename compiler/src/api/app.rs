@@ -148,7 +148,10 @@ pub struct ObjectRule {
     /// Only on those of the app's clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Spanned<ClusterSelector>>,
-    /// `true` lets Jobs, CronJobs and StatefulSets be divided.
+    /// `false` keeps a workload whole: it runs in one of the selected clusters. Default: Deployments, ReplicaSets,
+    /// ReplicationControllers and Jobs with `completions` are divided, others are kept whole. `true` changes nothing but
+    /// that what cannot be divided is refused: a StatefulSet (FW1139), a CronJob, a Pod, and a Job that is Indexed or
+    /// states no `completions` (FW1138).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divide: Option<Spanned<bool>>,
 }

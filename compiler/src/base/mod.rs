@@ -3,6 +3,7 @@
 //! Invariant: nothing here knows a fleet, a file or a YAML node; every other module may import this one.
 //! The next small value type that several stages share goes here, a file of its own.
 
+pub mod branch;
 mod digest;
 mod field;
 mod ids;

@@ -6,7 +6,9 @@ family! {
     STRATEGY_NOT_STATED = 1130 Error "strategy not stated";
     /// No cluster is a candidate: none matches the selector and the team's clusters. The message lists each with its reason.
     NO_CLUSTER_MATCHES = 1131 Error "no cluster matches";
-    /// Replicas that fit nowhere. What fits runs; the message says what each cluster lacks.
+    /// Replicas that fit nowhere; the message says what each cluster lacks. With `capacity: Cap` what fits runs. With
+    /// `Require`, the default of DynamicWeight and Aggregated, new replicas run only where all of them fit; what already
+    /// runs and still fits stays.
     UNPLACED = 1132 Warning "replicas that fit nowhere";
     /// The spread cannot be met by the clusters there are. Nothing is added; what is placed stays. Lower `min`, or let
     /// more clusters match.

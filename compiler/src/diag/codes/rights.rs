@@ -21,4 +21,8 @@ family! {
     /// The quota counts a resource that a container of the App does not state. Kubernetes refuses such pods under a
     /// ResourceQuota. State the request (or limit) in every container.
     QUOTA_NEEDS_REQUESTS = 1116 Warning "resource under quota that is not stated";
+    /// A custom kind of which nothing says whether its objects lie in namespaces or belong to the whole cluster, in the App
+    /// of a team that may have only the former. State `metadata.namespace` in the manifest, which says it; or add the kind's
+    /// CustomResourceDefinition to any App; or let the platform allow the kind in the team's `kinds.allow`.
+    UNKNOWN_SCOPE = 1117 Error "kind that may belong to the whole cluster";
 }

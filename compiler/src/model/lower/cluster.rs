@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Docs, Lowering};
 use crate::api::{self, ClusterSpec, NodePoolSpec};
-use crate::base::name::NameRule;
+use crate::base::name::{NameRule, check};
 use crate::base::quantity::{Quantity, amount};
 use crate::base::taint::Taint;
 use crate::base::{FileId, Resources, SmolStr, Spanned};
@@ -36,6 +36,10 @@ fn cluster(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<ClusterSpec
     let name = &object.metadata.name;
     cx.check_name(file, name, NameRule::Dns1123Subdomain, "cluster name");
     let mut labels = super::policy::labels(cx, file, &object.metadata);
+    let topology = provider.iter().map(|p| (p, "provider")).chain(region.iter().map(|r| (r, "region")));
+    for (value, what) in topology.chain(zones.iter().map(|z| (z, "zone"))) {
+        topology_value(cx, file, value, what);
+    }
     let mut zones: Vec<SmolStr> = zones.iter().map(|z| z.value.clone()).collect();
     zones.sort();
     zones.dedup();
@@ -70,6 +74,20 @@ fn cluster(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<ClusterSpec
         values: values.clone(),
         lifecycle: lifecycle.as_ref().map(|l| l.value).unwrap_or_default(),
     }
+}
+
+/// A provider, region or zone: nodes carry it as the value of a well-known label, and clusters are grouped by it.
+fn topology_value(cx: &mut Lowering<'_>, file: FileId, value: &Spanned<SmolStr>, what: &str) {
+    let expected = match check(NameRule::LabelValue, &value.value) {
+        Ok(()) if value.value.is_empty() => "a name; leave it out where there is none".to_owned(),
+        Ok(()) => return,
+        Err(expected) => expected,
+    };
+    cx.error(
+        codes::fields::INVALID_LABEL,
+        Place::Span(file, value.span),
+        format!("`{}` is not a valid {what}: {expected}", value.value),
+    );
 }
 
 /// Taints; what Kubernetes would refuse on a node is reported.
@@ -108,7 +126,7 @@ fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -
             name: name.value.clone(),
             nodes: nodes.value,
             allocatable: resources(cx, file, allocatable),
-            labels: labels.clone(),
+            labels: super::policy::plain_labels(cx, file, labels, spec.span),
             taints: self::taints(cx, file, taints),
             scalable_to: scalable_to.as_ref().map(|s| s.value),
         });

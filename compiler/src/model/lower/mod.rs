@@ -9,6 +9,7 @@ mod app;
 mod cluster;
 mod fleet;
 mod manifests;
+mod objects;
 mod overrides;
 mod placement;
 mod policy;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Docs, Lowering, selector};
 use crate::api::{self, KindsSpec, NamespaceSpec, QuotaSpec, TeamSpec};
-use crate::base::name::NameRule;
+use crate::base::name::{NameRule, check};
 use crate::base::quantity::amount;
 use crate::base::{FileId, SmolStr};
 use crate::diag::{Diagnostic, Place, codes};
@@ -38,13 +38,23 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
     let mut rules = Vec::new();
     for spec in namespaces {
         let NamespaceSpec { name, prefix, labels } = &spec.value;
+        let labels = super::policy::plain_labels(cx, file, labels, spec.span);
         match (name, prefix) {
             (Some(name), None) => {
                 cx.check_name(file, name, NameRule::Dns1123Label, "namespace");
-                rules.push(NamespaceRule { text: name.value.clone(), prefix: false, labels: labels.clone() });
+                rules.push(NamespaceRule { text: name.value.clone(), prefix: false, labels });
             }
             (None, Some(prefix)) => {
-                rules.push(NamespaceRule { text: prefix.value.clone(), prefix: true, labels: labels.clone() });
+                // whether any namespace can begin so: one more letter makes the shortest
+                let shortest = prefix.clone().map(|text| SmolStr::new(format!("{text}a")));
+                if let Err(expected) = check(NameRule::Dns1123Label, &shortest.value) {
+                    cx.error(
+                        codes::fields::INVALID_NAME,
+                        Place::Span(file, prefix.span),
+                        format!("no namespace begins with `{}`: {expected}", prefix.value),
+                    );
+                }
+                rules.push(NamespaceRule { text: prefix.value.clone(), prefix: true, labels });
             }
             _ => cx.error(
                 codes::placement::CONTRADICTION,

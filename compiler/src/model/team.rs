@@ -1,0 +1,79 @@
+//! A team and its rights.
+
+use std::collections::BTreeMap;
+
+use super::ClusterSet;
+use crate::base::labels::Labels;
+use crate::base::{FileId, SmolStr, Span};
+use crate::parse::ObjKey;
+
+/// A team.
+#[derive(Clone, Debug)]
+pub struct Team {
+    /// Its name.
+    pub name: SmolStr,
+    /// Its file.
+    pub file: FileId,
+    /// Where its name is written.
+    pub name_span: Span,
+    /// The namespaces it may use.
+    pub namespaces: Vec<NamespaceRule>,
+    /// The clusters it may use.
+    pub clusters: ClusterSet,
+    /// Its quotas, in the order of its file.
+    pub quota: Vec<Quota>,
+    /// Kinds allowed beyond the default.
+    pub allow: Vec<(SmolStr, SmolStr)>,
+    /// Kinds denied.
+    pub deny: Vec<(SmolStr, SmolStr)>,
+}
+
+impl Team {
+    /// Whether the platform allows the kind beyond the default.
+    #[must_use]
+    pub fn allows(&self, key: &ObjKey) -> bool {
+        covered(&self.allow, key)
+    }
+
+    /// Whether the platform denies the kind, whatever is allowed.
+    #[must_use]
+    pub fn denies(&self, key: &ObjKey) -> bool {
+        covered(&self.deny, key)
+    }
+}
+
+/// Whether (group, kind) pairs, each with `*` for any, cover a kind.
+fn covered(pairs: &[(SmolStr, SmolStr)], key: &ObjKey) -> bool {
+    let any_or = |written: &SmolStr, wanted: &SmolStr| written == "*" || written == wanted;
+    pairs.iter().any(|(group, kind)| any_or(group, &key.group) && any_or(kind, &key.kind))
+}
+
+/// Namespaces a team may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamespaceRule {
+    /// The name, or the prefix.
+    pub text: SmolStr,
+    /// Whether `text` is a prefix.
+    pub prefix: bool,
+    /// Labels of the generated Namespace.
+    pub labels: Labels,
+}
+
+impl NamespaceRule {
+    /// Whether it covers a namespace.
+    #[must_use]
+    pub fn covers(&self, namespace: &str) -> bool {
+        if self.prefix { namespace.starts_with(self.text.as_str()) } else { namespace == self.text }
+    }
+}
+
+/// A quota over some clusters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// Where it is written, in the team's file.
+    pub span: Span,
+    /// The most that may be asked for, by name (`requests.cpu`, `limits.memory`, `pods`), in the unit of the resource.
+    pub hard: BTreeMap<SmolStr, i128>,
+    /// The clusters it counts in.
+    pub clusters: ClusterSet,
+}
