@@ -308,7 +308,7 @@ impl Store {
         let version = object["apiVersion"].as_str().and_then(|text| text.rsplit('/').next());
         let served = self.served();
         let kind = served.kind(&key.kind, version).ok_or_else(|| WriteError::NotServed(key.kind.clone()))?;
-        if kind.namespaced != !key.namespace.is_empty() {
+        if kind.namespaced == key.namespace.is_empty() {
             return Err(invalid("metadata.namespace does not fit the scope of the kind"));
         }
         if kind.namespaced && !self.objects.contains_key(&Key::new("", "Namespace", "", &key.namespace)) {
