@@ -206,7 +206,7 @@ fn gate(
     for other in &desired.depends_on {
         let Some(first) = view.desired.apps().get(other) else { return Err(Hold::AppNotHere(other.clone())) };
         if let Some(key) = first.objects.keys().find(|key| not_current(view, todos, key).is_some()) {
-            return Err(Hold::AfterApp { app: other.clone(), key: key.clone() });
+            return Err(Hold::AfterApp { app: other.clone(), key: Box::new(key.clone()) });
         }
     }
     for (other, earlier) in desired.objects.iter().filter(|(_, earlier)| earlier.round < object.round) {

@@ -34,7 +34,7 @@ pub enum Hold {
         /// Which.
         app: AppName,
         /// The first of its objects that is not Current.
-        key: Key,
+        key: Box<Key>,
     },
     /// `dependsOn` names an app that is not in this cluster.
     AppNotHere(AppName),
@@ -87,6 +87,8 @@ pub enum Hold {
     UntilUserGone(Key),
     /// Kept: the object of this name is not the one that was applied.
     AnotherObject,
+    /// Its deletion began.
+    Going,
     /// Kept until somebody approves exactly this set.
     NeedsApproval {
         /// The hash to approve.
@@ -110,6 +112,7 @@ impl Hold {
             | Self::UntilReplaced(_)
             | Self::UntilUserGone(_)
             | Self::AnotherObject
+            | Self::Going
             | Self::NeedsApproval { .. } => true,
             Self::After { .. }
             | Self::AfterApp { .. }
@@ -171,6 +174,7 @@ impl fmt::Display for Hold {
             Self::AnotherObject => {
                 f.write_str("kept: this object has another UID than the one that was applied; delete it by hand if it is not wanted")
             }
+            Self::Going => f.write_str("it is being deleted, and goes when its finalizers let it"),
             Self::NeedsApproval { hash, objects, allowed } => write!(
                 f,
                 "{objects} objects would be deleted, {allowed} may be without approval; look at the list, then \

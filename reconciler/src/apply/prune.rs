@@ -202,6 +202,9 @@ fn fate(
     if !ours {
         return Fate::Keep(Hold::AnotherObject);
     }
+    if live.deleting {
+        return Fate::Wait(Hold::Going);
+    }
     if placement_only && !view.rules.lower_anyway.contains(app) && live.workload.is_some() {
         let floor = view.floors.get(key);
         if let Err((ready, needed)) = may_lower(floor, live, 0) {

@@ -188,7 +188,7 @@ pub enum WriteError {
         immutable: bool,
     },
     /// Trying again can help.
-    #[error("{message}; it is tried again")]
+    #[error("{message}")]
     Transient {
         /// What happened.
         message: String,

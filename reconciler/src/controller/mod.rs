@@ -12,6 +12,8 @@
 
 pub mod board;
 pub mod order;
+#[cfg(test)]
+mod tests;
 pub mod threads;
 pub mod turn;
 

@@ -9,8 +9,9 @@ use super::begin::send;
 use super::execute::account;
 use super::{Applier, Did, Done, Order, Report};
 use crate::apply::decide::Step;
+use crate::apply::hold::Hold;
 use crate::apply::instances;
-use crate::apply::inventory::AppName;
+use crate::apply::inventory::{AppName, PART_OF_LABEL, applyset_id};
 use crate::apply::live::is_protected;
 use crate::cluster::{ClusterApi, Key, Propagation, ServiceAccount, Write, WriteError};
 
@@ -83,14 +84,19 @@ impl Applier {
                 }
                 Ok(Some(object)) => {
                     self.live.put(key, &object, order.assess);
-                    match self.may_delete(api, app, key, &object, only_empty) {
-                        Ok(Some(uid)) => {
+                    match self.look(api, app, key, &object, only_empty) {
+                        Look::Delete(uid) => {
                             writes.push(delete(key, &uid, account(order, app)));
                             doing.push((app, key));
                         }
                         // It says otherwise than when the pass was decided: the next round decides again.
-                        Ok(None) => {}
-                        Err(why) => self.failed(key, None, &WriteError::Denied(why), now_secs),
+                        Look::Leave => {}
+                        Look::NotOurs => {
+                            self.live.gone(key);
+                            self.strike(app, key);
+                            report.done.push(done(Did::WasGone));
+                        }
+                        Look::Keep(why) => self.failed(key, None, &WriteError::Denied(why), now_secs),
                     }
                 }
                 Err(error) => {
@@ -118,32 +124,52 @@ impl Applier {
         }
     }
 
-    /// The UID to delete; `None` where what is there now must not or need not be deleted.
-    fn may_delete(
-        &self,
-        api: &mut dyn ClusterApi,
-        app: &AppName,
-        key: &Key,
-        object: &Value,
-        only_empty: bool,
-    ) -> Result<Option<SmolStr>, String> {
+    /// What a last look at an object says.
+    fn look(&self, api: &mut dyn ClusterApi, app: &AppName, key: &Key, object: &Value, only_empty: bool) -> Look {
         let metadata = |field: &str| object.get("metadata").and_then(|m| m.get(field)).and_then(Value::as_str);
-        if is_protected(object) || metadata("deletionTimestamp").is_some() {
-            return Ok(None);
-        }
-        let Some(book) = &self.book else { return Ok(None) };
-        let listed = book.get(app).and_then(|stored| stored.inventory.objects.get(key)).and_then(|e| e.uid.as_deref());
-        let Some(uid) = metadata("uid").filter(|uid| listed.is_none_or(|listed| listed == *uid)) else {
-            return Ok(None);
+        let (Some(book), Some(uid)) = (&self.book, metadata("uid")) else { return Look::Leave };
+        let Some(entry) = book.get(app).and_then(|stored| stored.inventory.objects.get(key)) else {
+            return Look::Leave;
         };
+        let is_ours = match &entry.uid {
+            Some(listed) => listed == uid,
+            // Listed, and nobody knows whether it was ever applied: it was, if it carries our label.
+            None => {
+                let label = object.pointer("/metadata/labels").and_then(|labels| labels.get(PART_OF_LABEL)?.as_str());
+                label == Some(applyset_id(app).as_str())
+            }
+        };
+        if !is_ours {
+            return Look::NotOurs;
+        }
+        if is_protected(object) {
+            return Look::Keep(Hold::Protected.to_string());
+        }
+        if metadata("deletionTimestamp").is_some() {
+            return Look::Leave;
+        }
         if only_empty && let Some(served) = &self.served {
             let going = |key: &Key| {
                 book.values().any(|stored| stored.inventory.objects.get(key).is_some_and(|entry| entry.going))
             };
-            instances::nothing_else_lives_in(api, served, key, object, &going)?;
+            if let Err(why) = instances::nothing_else_lives_in(api, served, key, object, &going) {
+                return Look::Keep(why);
+            }
         }
-        Ok(Some(uid.into()))
+        Look::Delete(uid.into())
     }
+}
+
+/// What a last look at an object says.
+enum Look {
+    /// It may go.
+    Delete(SmolStr),
+    /// What was applied is gone, or never came to be; this is somebody else's.
+    NotOurs,
+    /// It must stay for now, and why.
+    Keep(String),
+    /// Nothing is left to do.
+    Leave,
 }
 
 fn delete(key: &Key, uid: &str, service_account: Option<ServiceAccount>) -> Write {

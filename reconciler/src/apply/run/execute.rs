@@ -68,7 +68,10 @@ impl Applier {
             }
             report.done.push(Done { app: sent.app, key: sent.key, did });
         }
-        for step in pass.steps.iter().filter(|s| matches!(s, Step::Prune { .. } | Step::Replace { .. })) {
+        let deletions = pass.steps.iter().filter(|step| matches!(step, Step::Prune { .. } | Step::Replace { .. }));
+        for step in deletions {
+            let asked = order.desired.object(step.key()).map(|object| object.digest.clone()).unwrap_or_default();
+            self.previewed.insert(step.key().clone(), asked);
             report.done.push(Done { app: step.app().clone(), key: step.key().clone(), did: Did::WouldPrune });
         }
     }

@@ -118,7 +118,7 @@ pub struct Applier {
     failures: BTreeMap<Key, Failure>,
     /// Inventories whose last state is not stored yet.
     unsaved: BTreeSet<AppName>,
-    /// What the server said about objects of a cluster that is observed only, by the digest of what was asked.
+    /// Of a cluster that is observed only: what was asked for each object, and said. Empty text: that it would be deleted.
     previewed: BTreeMap<Key, SmolStr>,
     /// What is watched, for the commit of the last pass.
     watches: Vec<Watch>,
@@ -157,7 +157,7 @@ impl Applier {
         {
             return Err(PassError::OtherCluster { found: identity.uid, recorded: recorded.into() });
         }
-        let mut report = Report { identity: identity.clone(), ..Report::new(identity) };
+        let mut report = Report::new(identity);
         if order.rules.mode == Mode::Suspended {
             return Ok(report);
         }
@@ -177,6 +177,9 @@ impl Applier {
             return Ok(report);
         }
         self.idle = None;
+        if order.rules.mode != Mode::Observe {
+            self.previewed.clear();
+        }
         let mut begun = BTreeSet::new();
         for _ in 0..MAX_ROUNDS {
             let pass = self.decide(order, &report.identity, now_secs);
@@ -215,8 +218,8 @@ impl Applier {
         let mut pass = decide(&self.view(order, book, served, &identity.uid, now_secs));
         if order.rules.mode == Mode::Observe {
             pass.steps.retain(|step| {
-                let asked = order.desired.object(step.key()).map(|object| &object.digest);
-                asked.is_none() || self.previewed.get(step.key()) != asked
+                let asked = order.desired.object(step.key()).map(|object| object.digest.clone()).unwrap_or_default();
+                self.previewed.get(step.key()) != Some(&asked)
             });
         }
         pass

@@ -1,12 +1,14 @@
 //! What is deleted, and what never is.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::rig::{Rig, annotated, config_map, deployment, done, held, key, name, namespace};
 use crate::apply::budget::Budget;
 use crate::apply::hold::Hold;
 use crate::apply::run::PassError;
-use crate::cluster::GroupKind;
+use crate::cluster::{Apply, ClusterApi as _, GroupKind, Write};
 use crate::health::Health;
 
 const WEB: &str = "apps/Deployment/shop/web";
@@ -331,4 +333,41 @@ fn what_a_lingering_workload_uses_stays() {
     rig.cluster.delete(&key(WEB));
     rig.converge();
     assert!(!rig.has("/ConfigMap/shop/c"));
+}
+
+/// Listed before it was written, and never written, because it is somebody else's: it is not ours to delete.
+#[test]
+fn what_was_never_applied_is_not_pruned() {
+    let mut rig = Rig::new();
+    let theirs = Apply {
+        object: Arc::new(config_map("default", "c", "theirs")),
+        manager: "argocd-controller",
+        force: false,
+        dry_run: false,
+        service_account: None,
+    };
+    assert!(rig.cluster.api().write(&[Write::Apply(theirs)])[0].is_ok());
+    rig.app("shop/web", &[config_map("default", "c", "ours")]);
+    assert!(matches!(held(&rig.pass(), "/ConfigMap/default/c"), Some(Hold::Failed { .. })));
+    rig.without("shop/web");
+    rig.commit("c2");
+    rig.converge();
+    assert!(rig.has("/ConfigMap/default/c") && !rig.has("/ConfigMap/fleetwright-system/inventory.shop.web"));
+}
+
+/// Killed between the apply and the record of it: the label says that it is ours.
+#[test]
+fn what_was_applied_and_not_recorded_is_pruned() {
+    let mut rig = Rig::new();
+    rig.app("shop/web", &[config_map("default", "c", "1")]);
+    // the namespace, the inventory twice, the object; not the record
+    rig.cluster.store().faults.writes_left = Some(4);
+    let _ = rig.try_pass();
+    assert!(rig.has("/ConfigMap/default/c"));
+    rig.cluster.store().faults = crate::simulated::Faults::default();
+    rig.restart();
+    rig.without("shop/web");
+    rig.commit("c2");
+    rig.converge();
+    assert!(!rig.has("/ConfigMap/default/c"));
 }
