@@ -104,6 +104,7 @@ impl FleetFixture {
             quota: Vec::new(),
             allow: Vec::new(),
             deny: Vec::new(),
+            priority_classes: Vec::new(),
         }));
         self
     }

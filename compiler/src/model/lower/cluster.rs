@@ -9,7 +9,7 @@ use crate::base::name::NameRule;
 use crate::base::quantity::{Quantity, amount};
 use crate::base::taint::Taint;
 use crate::base::{FileId, Resources, SmolStr, Spanned};
-use crate::diag::{Place, codes};
+use crate::diag::{Diagnostic, Place, codes};
 use crate::model::{Cluster, Pool, ServedApi};
 
 /// The clusters, ascending by name.
@@ -39,6 +39,10 @@ fn cluster(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<ClusterSpec
     let mut zones: Vec<SmolStr> = zones.iter().map(|z| z.value.clone()).collect();
     zones.sort();
     zones.dedup();
+    let stated: Vec<&str> = region.iter().map(|r| r.value.as_str()).collect();
+    topology_label(cx, file, object, ("topology.kubernetes.io/region", "region"), &stated);
+    let stated: Vec<&str> = zones.iter().map(SmolStr::as_str).collect();
+    topology_label(cx, file, object, ("topology.kubernetes.io/zone", "zones"), &stated);
     if let Some(region) = region {
         labels.entry("topology.kubernetes.io/region".into()).or_insert_with(|| region.value.clone());
     }
@@ -72,10 +76,29 @@ fn cluster(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<ClusterSpec
     }
 }
 
+/// A well-known label that says something else than the field it is filled in from.
+fn topology_label(
+    cx: &mut Lowering<'_>,
+    file: FileId,
+    object: &api::Object<ClusterSpec>,
+    (key, field): (&str, &str),
+    stated: &[&str],
+) {
+    let Some((label, value)) = object.metadata.labels.iter().find(|(label, _)| label.as_str() == key) else { return };
+    if stated.is_empty() || stated.contains(&value.as_str()) {
+        return;
+    }
+    let message = format!("label `{key}` is `{}`, and `spec.{field}` says {}", value.value, stated.join(", "));
+    cx.report(
+        Diagnostic::new(codes::placement::CONTRADICTION, Place::Span(file, label.span), message)
+            .help("leave the label out: it is filled in"),
+    );
+}
+
 fn taints(cx: &mut Lowering<'_>, file: FileId, taints: &[Spanned<Taint>]) -> Vec<Taint> {
     for taint in taints {
         if let Err(error) = taint.validate() {
-            cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, taint.span), error.to_string());
+            cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, taint.span), error.message);
         }
     }
     taints.iter().map(|t| t.value.clone()).collect()
@@ -85,6 +108,7 @@ fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -
     let mut pools: Vec<Pool> = Vec::with_capacity(specs.len());
     for spec in specs {
         let NodePoolSpec { name, nodes, allocatable, labels, taints, scalable_to } = &spec.value;
+        cx.check_name(file, name, NameRule::Dns1123Subdomain, "node pool name");
         if pools.iter().any(|p| p.name == name.value) {
             cx.error(
                 codes::layout::DUPLICATE_NAME,
@@ -119,17 +143,22 @@ fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -
 }
 
 /// Amounts in the unit of each resource. A negative amount is reported.
-fn resources(cx: &mut Lowering<'_>, file: FileId, written: &BTreeMap<SmolStr, Spanned<Quantity>>) -> Resources {
+fn resources(
+    cx: &mut Lowering<'_>,
+    file: FileId,
+    written: &BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>,
+) -> Resources {
     let mut resources = Resources::default();
     for (name, quantity) in written {
+        cx.check_resource(file, name, &name.value);
         if quantity.is_negative() {
             cx.error(
                 codes::fields::INVALID_VALUE,
                 Place::Span(file, quantity.span),
-                format!("`{name}` is negative; an amount of a resource is at least 0"),
+                format!("`{}` is negative; an amount of a resource is at least 0", name.value),
             );
         }
-        resources.0.insert(name.clone(), amount(name, &quantity.value).max(0));
+        resources.0.insert(name.value.clone(), amount(name, &quantity.value).max(0));
     }
     resources
 }
@@ -138,13 +167,14 @@ fn resources(cx: &mut Lowering<'_>, file: FileId, written: &BTreeMap<SmolStr, Sp
 fn factors(
     cx: &mut Lowering<'_>,
     file: FileId,
-    written: &BTreeMap<SmolStr, Spanned<SmolStr>>,
+    written: &BTreeMap<Spanned<SmolStr>, Spanned<SmolStr>>,
 ) -> BTreeMap<SmolStr, (u64, u64)> {
     let mut factors = BTreeMap::new();
     for (name, text) in written {
+        cx.check_resource(file, name, &name.value);
         match factor(text) {
             Some(factor) => {
-                factors.insert(name.clone(), factor);
+                factors.insert(name.value.clone(), factor);
             }
             None => cx.error(
                 codes::fields::INVALID_VALUE,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Docs, Lowering, selector};
 use crate::api::{self, KindsSpec, NamespaceSpec, QuotaSpec, TeamSpec};
-use crate::base::name::NameRule;
+use crate::base::name::{NameRule, nearest};
 use crate::base::quantity::amount;
 use crate::base::{FileId, SmolStr};
 use crate::diag::{Diagnostic, Place, codes};
@@ -77,7 +77,38 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
         quota: quota.iter().map(|q| self::quota(cx, file, &q.value, q.span)).collect(),
         allow,
         deny,
+        priority_classes: priority_class_names.iter().map(|class| class.value.clone()).collect(),
     }
+}
+
+/// Names in a ResourceQuota that people write, for hints.
+const QUOTA_NAMES: [&str; 10] = [
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "pods",
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+];
+
+/// Whether Kubernetes knows a resource of a ResourceQuota that is no amount of what pods use: numbers of objects, and
+/// storage by class.
+fn counts_objects(name: &str) -> bool {
+    const OBJECTS: [&str; 8] = [
+        "configmaps",
+        "persistentvolumeclaims",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+    ];
+    OBJECTS.contains(&name) || name.starts_with("count/") || name.contains(".storageclass.storage.k8s.io/")
 }
 
 fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::base::Span) -> Quota {
@@ -85,9 +116,23 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
     let mut amounts = std::collections::BTreeMap::new();
     for (name, quantity) in hard {
         let unit = match name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")) {
-            Some(resource) if !resource.is_empty() => resource,
+            Some(resource) if !resource.is_empty() => {
+                cx.check_resource(file, name, resource);
+                resource
+            }
             // Kubernetes reads `cpu` and `memory` in a ResourceQuota as requests
             _ if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage" | "pods") => name.as_str(),
+            _ if !counts_objects(name) => {
+                let message = format!("a quota on `{}` counts nothing: there is no such resource", name.value);
+                let mut diagnostic =
+                    Diagnostic::new(codes::fields::INVALID_NAME, Place::Span(file, name.span), message);
+                diagnostic.help = Some(match nearest(name, QUOTA_NAMES.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "supported: requests.<resource>, limits.<resource>, cpu, memory, pods".to_owned(),
+                });
+                cx.report(diagnostic);
+                continue;
+            }
             _ => {
                 cx.report(
                     Diagnostic::new(
@@ -136,7 +181,7 @@ pub(super) fn folders_without_team(cx: &mut Lowering<'_>) {
             cx.unread.folder(folder);
         }
         if owner(cx, FileId(index)).is_none() && !cx.unread.teams {
-            let near = crate::base::name::nearest(folder, cx.teams.iter().map(|t| t.name.as_str())).map(str::to_owned);
+            let near = nearest(folder, cx.teams.iter().map(|t| t.name.as_str())).map(str::to_owned);
             cx.report(
                 Diagnostic::new(
                     codes::layout::NO_TEAM,
