@@ -17,25 +17,21 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use fleetwright_compiler::api::Intent;
-use fleetwright_compiler::parse::{self, DocBody, FileForm};
 use fleetwright_compiler::schedule::Scenario;
-use fleetwright_compiler::source::{
-    self, Contents, FileClass, FleetFiles, Limits, MemoryFiles, Overlay, RepoPath, SourceFile,
-};
-use fleetwright_compiler::{CompileError, Compiled, Session, yaml};
+use fleetwright_compiler::source::{FleetFiles, Limits, MemoryFiles, Overlay, SourceFile};
+use fleetwright_compiler::{CompileError, Compiled, Session};
 use fleetwright_files::{FolderFiles, GitFiles, live_revision};
+use fleetwright_reconciler::advance::Branches;
 
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::output::{self, Paths};
 use crate::streams;
-use place::{Named, Place, Tree, named, short};
+pub use place::Place;
+use place::{Named, Tree, named, short};
 
 /// `--record none`
 const NO_RECORD: &str = "none";
-/// The live branch where `fleet.yaml` names no other.
-const LIVE: &str = "live";
 
 /// Where the record comes from.
 #[derive(Debug)]
@@ -158,26 +154,7 @@ fn is_checked_out(place: &Place, live: &GitFiles) -> bool {
 
 /// The live branch that `fleet.yaml` names. A `fleet.yaml` that cannot be understood names none: the compile says so.
 fn live_branch(intents: &dyn FleetFiles) -> Result<String, Failure> {
-    let default = || Ok(LIVE.to_owned());
-    let Ok(path) = RepoPath::new("fleet.yaml") else { return default() };
-    let Some(entry) = source::find(intents, &path)? else { return default() };
-    let Contents::Bytes(bytes) = intents.read_at_most(&path, &entry.id, Limits::STANDARD.file_bytes)? else {
-        return default();
-    };
-    let ir = parse::parse(&bytes, FileForm::of(FileClass::FleetFile, path.as_str()), &yaml::Limits::default());
-    let stated = ir.docs.into_iter().find_map(|doc| match doc.body {
-        DocBody::Intent(intent) => match *intent {
-            Intent::Fleet(fleet) => fleet.spec.branches.and_then(|branches| branches.live),
-            Intent::Cluster(_)
-            | Intent::Team(_)
-            | Intent::App(_)
-            | Intent::PlacementPolicy(_)
-            | Intent::OverridePolicy(_)
-            | Intent::PriorityClass(_) => None,
-        },
-        DocBody::Manifest(_) | DocBody::Record(_) => None,
-    });
-    stated.map_or_else(default, |branch| Ok(branch.value.to_string()))
+    Ok(Branches::of(intents)?.live.to_string())
 }
 
 impl Opened {
@@ -277,7 +254,20 @@ fn below_current(dir: &Path) -> String {
 /// # Errors
 /// When the repository is refused or cannot be read, or the compiler found itself wrong.
 pub fn compile(context: &Context, session: &Session, opened: &Opened) -> Result<Compiled, Failure> {
-    match fleetwright_compiler::compile(session, &opened.overlay(), &Scenario::default()) {
+    compile_supposing(context, session, opened, &Scenario::default())
+}
+
+/// As [`compile`], supposing something besides what is written.
+///
+/// # Errors
+/// As there.
+pub fn compile_supposing(
+    context: &Context,
+    session: &Session,
+    opened: &Opened,
+    scenario: &Scenario,
+) -> Result<Compiled, Failure> {
+    match fleetwright_compiler::compile(session, &opened.overlay(), scenario) {
         Ok(compiled) => Ok(compiled),
         Err(CompileError::Refused(refusal)) => {
             output::show_diagnostics(context, opened, &refusal.files, &refusal.diagnostics);

@@ -5,6 +5,7 @@
 //! The next command is a file here with its arguments and its `run`, and a variant of [`args::Command`]; the next output
 //! format a file below [`output`] and a variant of [`args::Format`].
 
+mod advance;
 mod args;
 mod check;
 mod context;
@@ -16,9 +17,11 @@ mod init;
 mod output;
 mod plan;
 mod render;
+mod repository;
 mod schema;
 mod streams;
 mod template;
+mod tide;
 mod why;
 
 use std::process::ExitCode;

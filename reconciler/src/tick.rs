@@ -18,12 +18,30 @@ pub fn tick(_ports: &mut Ports<'_>) -> TickReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::{Clock, CommitId, FleetRepo, Notifier, PortError};
+    use std::collections::BTreeMap;
+
+    use fleetwright_compiler::base::SmolStr;
+    use fleetwright_compiler::source::FleetFiles;
+
+    use crate::commit::LiveCommit;
+    use crate::ports::{Clock, CommitId, FleetRepo, NewCommit, Notifier, PortError, PushError};
 
     struct Refuses;
 
     impl FleetRepo for Refuses {
-        fn fetch(&mut self, _: &str) -> Result<Option<CommitId>, PortError> {
+        fn fetch(&mut self, _: &[&str]) -> Result<BTreeMap<SmolStr, CommitId>, PortError> {
+            panic!("the empty tick must not touch the repository")
+        }
+        fn tree(&self, _: &CommitId) -> Result<Box<dyn FleetFiles>, PortError> {
+            panic!("the empty tick must not touch the repository")
+        }
+        fn history(&self, _: &CommitId, _: &CommitId, _: usize) -> Result<Vec<LiveCommit>, PortError> {
+            panic!("the empty tick must not touch the repository")
+        }
+        fn is_ancestor(&self, _: &CommitId, _: &CommitId) -> Result<bool, PortError> {
+            panic!("the empty tick must not touch the repository")
+        }
+        fn push(&mut self, _: &NewCommit) -> Result<CommitId, PushError> {
             panic!("the empty tick must not touch the repository")
         }
     }

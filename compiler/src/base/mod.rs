@@ -17,7 +17,7 @@ pub mod taint;
 
 pub use digest::{ContentId, Digest, DigestWriter};
 pub use field::FieldError;
-pub use ids::{AppId, ClusterId, FileId, PoolId, TeamId};
+pub use ids::{AppId, ClusterId, FileId, PoolId, TeamId, workload_numbers};
 pub use path::{Path, PathError, Seg};
 pub use resources::{ResourceNameError, Resources, check_resource_name};
 pub use smol_str::SmolStr;

@@ -3,20 +3,26 @@
 //! Format and compatibility. `placements/<team>.yaml` is `apiVersion: fleetwright.io/v1alpha1`, `kind: Placements` with one
 //! block per app, sorted by app; workloads sorted by key, seats by (cluster, pool). Files of `state/` have no header; their
 //! path says what they are. An unknown version, field or file is refused, never guessed; an unknown `weights` digest never
-//! moves a replica. Fields may be added; a field never changes its meaning.
+//! moves a replica. Fields may be added; a field never changes its meaning. A file holds exactly one document, and no two
+//! files say the same thing of the same team or cluster: a second one would silently win over the first.
 //! The next file of `state/` is a variant of [`StateForm`] and of [`RecordDoc`], and a field of [`Record`].
 
 mod read;
+mod state;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::Lifecycle;
 use crate::base::taint::Taint;
 use crate::base::{FileId, Resources, SmolStr, Span, Spanned};
 
 pub use read::{PlacedAppDoc, PlacedWorkloadDoc, RecordDoc, SeatDoc, read};
-pub use write::{file_path, placements_text};
+pub use state::{
+    ApprovalDoc, CapacityDoc, DeciderDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, OwnerDoc, PinDoc, PoolDoc,
+    TaintDoc, TideDoc,
+};
+pub use write::{file_path, placements_text, state_text};
 
 /// What a file of `state/` is, by its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +35,20 @@ pub enum StateForm {
     Lifecycle,
     /// `state/outages/<cluster>.yaml`
     Outage,
+    /// `state/tides.yaml`
+    Tides,
+    /// `state/suspended.yaml`
+    Suspended,
+    /// `state/decider.yaml`
+    Decider,
+    /// `state/pin.yaml`
+    Pin,
+    /// `state/holds.yaml`
+    Holds,
+    /// `state/fences/<cluster>.yaml`
+    Fence,
+    /// `state/approvals/<hash>.yaml`
+    Approval,
     /// Written by the decider for itself or for the applier; a compile does not look at it.
     NotForCompile,
     /// A file that would change a compile, and that this version does not know.
@@ -45,9 +65,30 @@ impl StateForm {
             (Some("taints"), Some(_), None) => Self::Taints,
             (Some("lifecycle"), Some(_), None) => Self::Lifecycle,
             (Some("outages"), Some(_), None) => Self::Outage,
-            (Some("decider.yaml" | "pin.yaml" | "holds.yaml"), None, None) => Self::NotForCompile,
-            (Some("fences" | "rollouts" | "approvals"), Some(_), _) => Self::NotForCompile,
+            (Some("fences"), Some(_), None) => Self::Fence,
+            (Some("approvals"), Some(_), None) => Self::Approval,
+            (Some("tides.yaml"), None, None) => Self::Tides,
+            (Some("suspended.yaml"), None, None) => Self::Suspended,
+            (Some("decider.yaml"), None, None) => Self::Decider,
+            (Some("pin.yaml"), None, None) => Self::Pin,
+            (Some("holds.yaml"), None, None) => Self::Holds,
+            (Some("rollouts"), Some(_), _) => Self::NotForCompile,
             _ => Self::Unknown,
+        }
+    }
+
+    /// Whether a compile depends on files of this form.
+    #[must_use]
+    pub fn is_for_compile(self) -> bool {
+        match self {
+            Self::Capacity | Self::Taints | Self::Lifecycle | Self::Outage | Self::Tides | Self::Suspended => true,
+            Self::Decider
+            | Self::Pin
+            | Self::Holds
+            | Self::Fence
+            | Self::Approval
+            | Self::NotForCompile
+            | Self::Unknown => false,
         }
     }
 }
@@ -59,6 +100,19 @@ pub struct Record {
     pub apps: BTreeMap<(SmolStr, SmolStr), PlacedApp>,
     /// By cluster.
     pub clusters: BTreeMap<SmolStr, Observed>,
+    /// The phase of each tide that what runs was decided for, by tide.
+    pub tides: BTreeMap<SmolStr, TidePhase>,
+    /// Apps whose placement stays as it is, as (team, app).
+    pub suspended: BTreeSet<(SmolStr, SmolStr)>,
+}
+
+/// A phase of a tide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TidePhase {
+    /// Its name.
+    pub phase: SmolStr,
+    /// When it began, as recorded (RFC 3339).
+    pub window: SmolStr,
 }
 
 /// Where an app runs.
@@ -118,10 +172,13 @@ pub enum OutageState {
     Quarantined,
 }
 
+/// The observed pool of the nodes that belong to no pool of the Cluster file.
+pub const OTHER_POOL: &str = "other";
+
 /// What was observed of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedPool {
-    /// Its name: of a pool of the Cluster file, or `other`.
+    /// Its name: of a pool of the Cluster file, or [`OTHER_POOL`].
     pub name: SmolStr,
     /// How many nodes there are.
     pub nodes: u32,

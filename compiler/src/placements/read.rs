@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{OutageState, StateForm, Written};
-use crate::api::{API_VERSION, Lifecycle};
-use crate::base::quantity::Quantity;
-use crate::base::taint::TaintEffect;
+use super::state::{
+    ApprovalDoc, CapacityDoc, DeciderDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, PinDoc, TaintDoc, TideDoc,
+};
+use super::{StateForm, Written};
+use crate::api::API_VERSION;
 use crate::base::{SmolStr, Spanned};
 use crate::diag::{Finding, codes};
 use crate::yaml::{self, Node};
@@ -21,11 +22,25 @@ pub enum RecordDoc {
     /// `state/capacity/<cluster>.yaml`
     Capacity(CapacityDoc),
     /// `state/taints/<cluster>.yaml`
-    Taints(Vec<TaintDoc>),
+    Taints(Vec<Spanned<TaintDoc>>),
     /// `state/lifecycle/<cluster>.yaml`
     Lifecycle(LifecycleDoc),
     /// `state/outages/<cluster>.yaml`
     Outage(OutageDoc),
+    /// `state/tides.yaml`, by tide.
+    Tides(BTreeMap<SmolStr, TideDoc>),
+    /// `state/suspended.yaml`: apps as `team/app`.
+    Suspended(Vec<Written>),
+    /// `state/decider.yaml`
+    Decider(DeciderDoc),
+    /// `state/pin.yaml`
+    Pin(PinDoc),
+    /// `state/holds.yaml`
+    Holds(Vec<HoldDoc>),
+    /// `state/fences/<cluster>.yaml`
+    Fence(FenceDoc),
+    /// `state/approvals/<hash>.yaml`
+    Approval(ApprovalDoc),
 }
 
 /// `kind: Placements`.
@@ -74,89 +89,12 @@ pub struct SeatDoc {
     pub cluster: Written,
     /// The pool, where more than one was eligible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pool: Option<SmolStr>,
+    pub pool: Option<Written>,
     /// How many.
     pub replicas: u32,
     /// A Job's completions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completions: Option<u32>,
-}
-
-/// Observed capacity.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct CapacityDoc {
-    /// Of the namespace `kube-system`: the cluster's identity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uid: Option<SmolStr>,
-    /// Its pools.
-    pub pools: Vec<PoolDoc>,
-}
-
-/// One observed pool.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct PoolDoc {
-    /// Its name.
-    pub name: Written,
-    /// How many nodes.
-    pub nodes: u32,
-    /// Allocatable resources of one node.
-    pub allocatable: BTreeMap<SmolStr, Quantity>,
-    /// What others use.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub others: Vec<OwnerDoc>,
-}
-
-/// What one owner uses of a pool.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct OwnerDoc {
-    /// `apps/DaemonSet/kube-system/proxy`.
-    pub owner: SmolStr,
-    /// The sum of its requests.
-    pub requests: BTreeMap<SmolStr, Quantity>,
-}
-
-/// An observed or decided taint.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct TaintDoc {
-    /// The key.
-    pub key: SmolStr,
-    /// The value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<SmolStr>,
-    /// The effect.
-    pub effect: TaintEffect,
-    /// Since when (RFC 3339): the decider counts `tolerationSeconds` from it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<SmolStr>,
-}
-
-/// A decided lifecycle.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct LifecycleDoc {
-    /// The lifecycle.
-    pub lifecycle: Lifecycle,
-    /// Who said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<SmolStr>,
-}
-
-/// An outage.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct OutageDoc {
-    /// Whether it answers.
-    pub state: OutageState,
-    /// Rises when a cluster is declared Ready again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epoch: Option<u64>,
-    /// Since when (RFC 3339).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<SmolStr>,
 }
 
 /// Reads a document of the record. `form` is `None` for a file of `placements/`. `Ok(None)` is a document that a compile
@@ -183,6 +121,13 @@ pub fn read(node: &Node<'_>, form: Option<StateForm>) -> Result<Option<RecordDoc
         Some(StateForm::Taints) => typed(node).map(RecordDoc::Taints),
         Some(StateForm::Lifecycle) => typed(node).map(RecordDoc::Lifecycle),
         Some(StateForm::Outage) => typed(node).map(RecordDoc::Outage),
+        Some(StateForm::Tides) => typed(node).map(RecordDoc::Tides),
+        Some(StateForm::Suspended) => typed(node).map(RecordDoc::Suspended),
+        Some(StateForm::Decider) => typed(node).map(RecordDoc::Decider),
+        Some(StateForm::Pin) => typed(node).map(RecordDoc::Pin),
+        Some(StateForm::Holds) => typed(node).map(RecordDoc::Holds),
+        Some(StateForm::Fence) => typed(node).map(RecordDoc::Fence),
+        Some(StateForm::Approval) => typed(node).map(RecordDoc::Approval),
         Some(StateForm::NotForCompile) => return Ok(None),
         Some(StateForm::Unknown) => Err(Finding::new(
             codes::record::STATE_NOT_YET,

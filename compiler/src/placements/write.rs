@@ -1,5 +1,6 @@
-//! Writing the lock.
+//! Writing the record.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{PlacedApp, PlacedSeat};
@@ -36,6 +37,15 @@ pub fn placements_text<'a>(apps: impl IntoIterator<Item = (&'a SmolStr, &'a Plac
         .collect();
     let mut text = String::new();
     yaml::emit(&json!({"apiVersion": API_VERSION, "kind": "Placements", "apps": apps}), &mut text);
+    text
+}
+
+/// The text of a file of `state/`; keys in the order of its struct, or sorted where it is a map.
+#[must_use]
+pub fn state_text<T: Serialize>(doc: &T) -> String {
+    let mut text = String::new();
+    // the documents of `state/` are plain structs and maps with text keys: those always have a value
+    yaml::emit(&serde_json::to_value(doc).unwrap_or(Value::Null), &mut text);
     text
 }
 

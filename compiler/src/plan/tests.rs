@@ -3,6 +3,7 @@
 use crate::api::{Lifecycle, Strategy};
 use crate::base::labels::Labels;
 use crate::model::{NamespaceRule, WorkloadKind};
+use crate::placements::{PlacedApp, PlacedSeat, PlacedWorkload};
 use crate::schedule::Target;
 use crate::schedule::fixture::{FleetFixture, taint};
 
@@ -169,4 +170,36 @@ fn namespaces_come_with_what_lies_in_them() {
     fleet.add(app).add(own.object("", "v1", "Namespace", "own").clustered());
     let (_, plan) = planned(&fleet);
     assert_eq!(plan.namespaces, [(fleet.id("b"), "ns".into(), label("name"))]);
+}
+
+#[test]
+fn what_is_recorded_and_gone_ends() {
+    let seat = |cluster: &str, pool: Option<&str>, replicas| PlacedSeat {
+        cluster: cluster.into(),
+        pool: pool.map(Into::into),
+        replicas,
+        completions: None,
+    };
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment(2);
+    fleet.add(app);
+    let target = fleet.schedule();
+    fleet.record_target(&target);
+    let old = PlacedWorkload {
+        weights: "b3:0".into(),
+        seats: vec![seat("a", None, 0), seat("b", Some("p"), 1), seat("b", Some("q"), 2)],
+    };
+    let web = fleet.record.apps.get_mut(&("team".into(), "web".into())).unwrap();
+    web.workloads.insert("apps/Deployment/old".into(), old.clone());
+    let workloads = [("apps/Deployment/main".into(), old)].into();
+    let gone = PlacedApp { place: None, clusters: vec!["b".into()], workloads };
+    fleet.record.apps.insert(("team".into(), "gone".into()), gone);
+    let (_, plan) = planned(&fleet);
+    assert_eq!(moves(&fleet, &plan, 0), [""; 0]);
+    let removals: Vec<String> = plan
+        .removals
+        .iter()
+        .map(|r| format!("{}/{} {} {} {} {}", r.team, r.app, r.workload, r.cluster.0, r.before, r.with_app))
+        .collect();
+    assert_eq!(removals, ["team/gone apps/Deployment/main 1 3 true", "team/web apps/Deployment/old 1 3 false"]);
 }

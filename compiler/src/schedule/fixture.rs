@@ -85,6 +85,7 @@ impl FleetFixture {
             clusters: clusters.iter().map(cluster).collect(),
             teams: Vec::new(),
             apps: Vec::new(),
+            tides: Vec::new(),
         };
         let mut fixture =
             Self { fleet, variants: Variants::default(), record: Record::default(), scenario: Scenario::default() };

@@ -36,6 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::SmolStr;
 use crate::model::Fleet;
 use crate::placements::Record;
+use crate::tide::Timestamp;
 use crate::variants::Variants;
 
 use ledger::Ledger;
@@ -48,6 +49,8 @@ use view::View;
 pub struct Scenario {
     /// Clusters supposed to be lost.
     pub lose: BTreeSet<SmolStr>,
+    /// The instant whose phases of tides count; `None`: those of the record.
+    pub instant: Option<Timestamp>,
 }
 
 /// More passes than any fleet needs: after the first, an app changes only for more replicas than it had.

@@ -4,7 +4,7 @@ use super::stage::Stage;
 use super::state::{Weights, by_cluster};
 use super::verdict::verdicts;
 use crate::api::Lifecycle;
-use crate::base::{AppId, ClusterId, PoolId, SmolStr};
+use crate::base::{AppId, ClusterId, PoolId, SmolStr, workload_numbers};
 use crate::divide::share::divide_by_seats;
 use crate::model::{ClusterSet, Mismatch, Share};
 
@@ -151,7 +151,7 @@ fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
     let state = &stage.apps[id.index()];
     let mut seats = Vec::new();
     let mut former_weights = Vec::new();
-    for (index, workload) in (0_u16..).zip(&state.workloads) {
+    for (index, workload) in workload_numbers().zip(&state.workloads) {
         if let Weights::Former(digest) = &workload.weights {
             former_weights.push((index, digest.clone()));
         }

@@ -1,6 +1,6 @@
 //! `clusters/`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Docs, Lowering};
@@ -95,7 +95,8 @@ fn topology_label(
     );
 }
 
-fn taints(cx: &mut Lowering<'_>, file: FileId, taints: &[Spanned<Taint>]) -> Vec<Taint> {
+/// Taints; what Kubernetes would refuse on a node is reported.
+pub(super) fn taints(cx: &mut Lowering<'_>, file: FileId, taints: &[Spanned<Taint>]) -> Vec<Taint> {
     for taint in taints {
         if let Err(error) = taint.validate() {
             cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, taint.span), error.message);
@@ -106,10 +107,11 @@ fn taints(cx: &mut Lowering<'_>, file: FileId, taints: &[Spanned<Taint>]) -> Vec
 
 fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -> Vec<Pool> {
     let mut pools: Vec<Pool> = Vec::with_capacity(specs.len());
+    let mut names: BTreeSet<&SmolStr> = BTreeSet::new();
     for spec in specs {
         let NodePoolSpec { name, nodes, allocatable, labels, taints, scalable_to } = &spec.value;
         cx.check_name(file, name, NameRule::Dns1123Subdomain, "node pool name");
-        if pools.iter().any(|p| p.name == name.value) {
+        if !names.insert(&name.value) {
             cx.error(
                 codes::layout::DUPLICATE_NAME,
                 Place::Span(file, name.span),
@@ -143,7 +145,7 @@ fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -
 }
 
 /// Amounts in the unit of each resource. A negative amount is reported.
-fn resources(
+pub(super) fn resources(
     cx: &mut Lowering<'_>,
     file: FileId,
     written: &BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>,

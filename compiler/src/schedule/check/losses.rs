@@ -42,8 +42,8 @@ fn has_cause<'d>(
 fn is_disturbed(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'_>) -> bool {
     let (ran, wanted) = (sum(&facts.before), u64::from(facts.wanted()));
     let counts = match facts.workload.share {
-        // More to place takes from nobody.
-        Share::Divided => ran > wanted,
+        // More to place takes from nobody, unless the clusters are limited and others hold more.
+        Share::Divided => ran > wanted || (ran < wanted && app.app.placement.spread.iter().any(|s| s.max.is_some())),
         Share::Whole => ran != wanted || facts.before.len() > 1,
         Share::Everywhere => facts.before.values().any(|n| u64::from(*n) != wanted),
     };
@@ -74,7 +74,7 @@ fn breaks_spread(inputs: &Inputs<'_>, app: &AppFacts<'_>) -> bool {
         let (selected, lacking) = spread::groups(inputs, &constraint.key, set);
         let too_many = constraint.max.is_some_and(|max| selected > max as usize);
         let large = |facts: &&WorkloadFacts<'_>| {
-            facts.workload.share == Share::Divided && facts.wanted() >= constraint.min && !facts.before.is_empty()
+            !facts.before.is_empty() && (facts.workload.share != Share::Divided || facts.wanted() >= constraint.min)
         };
         let too_few = app.workloads.iter().filter(large).any(|facts| {
             spread::groups(inputs, &constraint.key, facts.before.keys().copied()).0 < constraint.min as usize

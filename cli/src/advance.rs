@@ -1,0 +1,89 @@
+//! `fleetwright advance`: one tick of the decider, on Git alone.
+
+use fleetwright_compiler::Session;
+use fleetwright_reconciler::advance::{self, Advanced};
+use fleetwright_reconciler::decide::{Identity, Urgency};
+use fleetwright_reconciler::io::clock::SystemClock;
+use serde::Serialize;
+
+use crate::args::Format;
+use crate::context::Context;
+use crate::exit::{Failure, Outcome};
+use crate::repository::{Repository, RepositoryArgs, advance_failure};
+use crate::{output, streams};
+
+/// Decide what is due and commit it to the live branch
+///
+/// One tick of the decider on Git alone, for a CI job: the newest commit of the intents goes live together with its
+/// placements, and whatever else is due without looking at clusters. Nothing is pushed when nothing is due. A commit that
+/// does not compile leaves the live branch where it is (exit code 3).
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    repository: RepositoryArgs,
+
+    /// The name of this decider; runs with one name are one decider, and there is one per repository
+    #[arg(long, value_name = "NAME", default_value = "advance")]
+    holder: String,
+}
+
+/// The forms it has.
+pub const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Yaml];
+
+#[derive(Serialize)]
+struct Report {
+    commits: Vec<Commit>,
+    reports: Vec<Message>,
+}
+
+#[derive(Serialize)]
+struct Commit {
+    id: String,
+    cause: &'static str,
+    subject: String,
+}
+
+#[derive(Serialize)]
+struct Message {
+    urgency: &'static str,
+    text: String,
+}
+
+pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
+    let mut repository = Repository::open(context, &args.repository)?;
+    let identity = Identity { holder: args.holder.as_str().into(), term: None };
+    let branches = repository.branches.clone();
+    streams::talk(&format!("repository: {}", repository.git.remote_name()));
+    let advanced = advance::advance(&mut repository.git, &SystemClock, &Session::new(), &identity, &branches, None)
+        .map_err(advance_failure)?;
+    let report = Report {
+        commits: advanced
+            .pushed
+            .iter()
+            .map(|c| Commit { id: c.id.to_string(), cause: c.cause.as_str(), subject: c.subject.clone() })
+            .collect(),
+        reports: advanced
+            .reports
+            .iter()
+            .map(|r| Message { urgency: r.urgency.as_str(), text: r.text.clone() })
+            .collect(),
+    };
+    streams::data(&output::data(context.format(), &report, || text(&advanced))?)?;
+    for report in &advanced.reports {
+        streams::talk(&report.text);
+    }
+    if advanced.pushed.is_empty() && advanced.reports.is_empty() {
+        streams::talk(&format!("`{}` is up to date: nothing is due", branches.live));
+    }
+    match advanced.reports.iter().map(|r| r.urgency).min() {
+        Some(Urgency::Wrong) => {
+            Err(Failure::Refused("error: the repository is wrong, see above; what is wrong stays as it is".to_owned()))
+        }
+        Some(Urgency::Guarded) => Err(Failure::Guard("a guard stands in the way, see above".to_owned())),
+        Some(Urgency::Waits | Urgency::Note) | None => Ok(Outcome::Done),
+    }
+}
+
+fn text(advanced: &Advanced) -> String {
+    advanced.pushed.iter().map(|c| format!("{} {} {}\n", c.id.short(), c.cause.as_str(), c.subject)).collect()
+}

@@ -1,0 +1,224 @@
+//! From a proposal to a commit: compile what it proposes, and write down what differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::placements::{self, PlacedApp};
+use fleetwright_compiler::report::{self, PlanReport};
+use fleetwright_compiler::source::{Limits, Overlay, RepoPath};
+use fleetwright_compiler::{CompileError, Compiled, Refusal, compile, schedule};
+
+use super::{DecideError, Intents, Placed, Proposal, Situation};
+use crate::commit::{Cause, Trailers};
+use crate::ports::{Author, CommitId, NewCommit};
+use crate::record_files::{RECORD_FOLDERS, RecordFiles};
+
+/// A commit of the live branch that was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Why.
+    pub cause: Cause,
+    /// The key of the decision.
+    pub key: SmolStr,
+    /// Where the branch stood; `None` where there is none yet.
+    pub tip: Option<CommitId>,
+    /// The commit of the intents that it is for.
+    pub main: CommitId,
+    /// Whether that is another than before.
+    pub moves_pin: bool,
+    /// What it changes of the record.
+    pub edits: BTreeMap<RepoPath, Option<Vec<u8>>>,
+    /// Its message.
+    pub message: String,
+    /// Its date.
+    pub time_secs: i64,
+}
+
+/// Why a proposal became no commit.
+#[derive(Debug)]
+pub enum Unrealised {
+    /// What it proposes does not compile.
+    Refused(String),
+    /// Nothing could be decided.
+    Failed(DecideError),
+}
+
+impl<E: Into<DecideError>> From<E> for Unrealised {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Lines of a plan that a message holds.
+const PLAN_LINES: usize = 100;
+/// Diagnostics that a message holds.
+const DIAGNOSTICS: usize = 10;
+
+/// Compiles a proposal. `None` where it changes nothing.
+///
+/// # Errors
+/// When what it proposes does not compile, or cannot be read.
+pub fn realise(
+    situation: &Situation<'_>,
+    proposal: &Proposal,
+    current: Option<&Compiled>,
+) -> Result<Option<Planned>, Unrealised> {
+    let (main, files, moves_pin) = match (proposal.intents, &situation.live) {
+        (Intents::Live, Some(live)) => (&live.pin, live.pinned, false),
+        (Intents::Newest, Some(live)) => (&situation.main.id, situation.main.files, live.pin != situation.main.id),
+        (Intents::Live | Intents::Newest, None) => (&situation.main.id, situation.main.files, true),
+    };
+    let before = situation.live.as_ref().map(|live| &live.record);
+    let unchanged = before == Some(&proposal.record) && proposal.scenario == schedule::Scenario::default();
+    let compiled_anew;
+    let compiled = match current {
+        // What is live was compiled a moment ago.
+        Some(current) if unchanged && !moves_pin => current,
+        Some(_) | None => {
+            let record = proposal.record.tree();
+            let overlay = Overlay::with_record(files, &record);
+            compiled_anew = match compile(situation.session, &overlay, &proposal.scenario) {
+                Ok(compiled) => compiled,
+                Err(CompileError::Refused(refusal)) => {
+                    return Err(Unrealised::Refused(refusal_text(&overlay, &refusal)));
+                }
+                Err(CompileError::Files(error)) => return Err(error.into()),
+                Err(CompileError::Bug(violations)) => return Err(DecideError::Bug(violations).into()),
+            };
+            &compiled_anew
+        }
+    };
+    let mut record = proposal.record.clone();
+    let placed = placements_after(compiled, proposal.only.as_ref());
+    write_placements(&mut record, compiled, &placed)?;
+    let nothing = RecordFiles::default();
+    let edits = record.edits_since(before.unwrap_or(&nothing));
+    if edits.is_empty() && !moves_pin {
+        return Ok(None);
+    }
+    let trailers =
+        Trailers { main: main.clone(), cause: proposal.cause, key: proposal.key.clone(), term: Some(situation.term()) };
+    let plan = plan_text(&report::plan(compiled), proposal.only.as_ref());
+    let body = [proposal.body.trim(), plan.trim()].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>();
+    Ok(Some(Planned {
+        cause: proposal.cause,
+        key: proposal.key.clone(),
+        tip: situation.live.as_ref().map(|live| live.tip.clone()),
+        main: main.clone(),
+        moves_pin,
+        edits,
+        message: trailers.message(&proposal.subject, &body.join("\n\n")),
+        time_secs: situation.commit_time_secs(),
+    }))
+}
+
+/// Where everything runs afterwards; apps that are not meant stay where they are.
+fn placements_after(compiled: &Compiled, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> Placed {
+    let mut placed = schedule::placed(&compiled.fleet, &compiled.target);
+    if let Some(only) = only {
+        placed.retain(|app, _| only.contains(app));
+        let rest = compiled.record.apps.iter().filter(|(app, _)| !only.contains(*app));
+        placed.extend(rest.map(|(app, placed)| (app.clone(), placed.clone())));
+    }
+    placed
+}
+
+/// Writes the files of the teams whose placements differ; the others keep their bytes.
+fn write_placements(record: &mut RecordFiles, compiled: &Compiled, placed: &Placed) -> Result<(), DecideError> {
+    type Team<'a> = BTreeMap<&'a SmolStr, &'a PlacedApp>;
+    fn by_team(placed: &Placed) -> BTreeMap<&SmolStr, Team<'_>> {
+        let mut teams: BTreeMap<&SmolStr, Team<'_>> = BTreeMap::new();
+        for ((team, app), placed) in placed {
+            teams.entry(team).or_default().insert(app, placed);
+        }
+        teams
+    }
+    // Where a block is written does not make it another.
+    let same = |a: &Team<'_>, b: &Team<'_>| {
+        a.len() == b.len()
+            && a.iter().zip(b).all(|((x, a), (y, b))| x == y && a.clusters == b.clusters && a.workloads == b.workloads)
+    };
+    let (before, after) = (by_team(&compiled.record.apps), by_team(placed));
+    for (team, apps) in &after {
+        if before.get(team).is_none_or(|before| !same(before, apps)) {
+            let text = placements::placements_text(apps.iter().map(|(name, placed)| (*name, *placed)));
+            record.put(RepoPath::new(&placements::file_path(team))?, text.into_bytes());
+        }
+    }
+    for team in before.keys().filter(|team| !after.contains_key(*team)) {
+        record.remove(&RepoPath::new(&placements::file_path(team))?);
+    }
+    Ok(())
+}
+
+/// What moves, one line for each workload.
+fn plan_text(plan: &PlanReport, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> String {
+    let meant = |app: &str| {
+        only.is_none_or(|only| {
+            app.split_once('/').is_some_and(|(team, app)| only.contains(&(SmolStr::new(team), SmolStr::new(app))))
+        })
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for moves in plan.moves.chunk_by(|a, b| a.app == b.app && a.workload == b.workload) {
+        let Some(first) = moves.first().filter(|first| meant(&first.app)) else { continue };
+        let parts: Vec<String> = moves.iter().map(|m| format!("{} {} -> {}", m.cluster, m.before, m.after)).collect();
+        lines.push(format!("{} {}: {}", first.app, first.workload, parts.join(", ")));
+    }
+    for short in plan.shortfalls.iter().filter(|short| meant(&short.app)) {
+        lines.push(format!("not possible: {}: {}", short.app, short.shortfall));
+    }
+    let mut text = String::new();
+    for line in lines.iter().take(PLAN_LINES) {
+        let _ = writeln!(text, "{line}");
+    }
+    if lines.len() > PLAN_LINES {
+        let _ = writeln!(text, "and {} more", lines.len() - PLAN_LINES);
+    }
+    text
+}
+
+/// The first errors, one line each.
+pub(super) fn refusal_text(overlay: &Overlay<'_>, refusal: &Refusal) -> String {
+    let read = |file: &_| overlay.read(file, &Limits::STANDARD).ok();
+    let located = report::located(&refusal.diagnostics, &refusal.files, &read);
+    let errors: Vec<_> = located.iter().filter(|one| one.severity == "error").collect();
+    let mut text = String::new();
+    for error in errors.iter().take(DIAGNOSTICS) {
+        let place = match (&error.path, error.position) {
+            (Some(path), Some(at)) => format!("{path}:{}:{}: ", at.line, at.column),
+            (Some(path), None) => format!("{path}: "),
+            (None, _) => String::new(),
+        };
+        let _ = writeln!(text, "{place}error[{}]: {}", error.code, error.message.replace('\n', " "));
+    }
+    if errors.len() > DIAGNOSTICS {
+        let _ = writeln!(text, "and {} more errors: `fleetwright check` shows them", errors.len() - DIAGNOSTICS);
+    }
+    text
+}
+
+impl Planned {
+    /// As the repository takes it.
+    #[must_use]
+    pub fn commit(&self, branch: &str, author: Option<Author>) -> NewCommit {
+        let keeps_pin = self.tip.clone().filter(|_| !self.moves_pin);
+        NewCommit {
+            branch: branch.into(),
+            tip: self.tip.clone(),
+            merges: self.moves_pin.then(|| self.main.clone()),
+            from_tip: if keeps_pin.is_some() { BTreeSet::new() } else { RECORD_FOLDERS.map(SmolStr::from).into() },
+            base: keeps_pin.unwrap_or_else(|| self.main.clone()),
+            edits: self.edits.clone(),
+            message: self.message.clone(),
+            author,
+            time_secs: self.time_secs,
+        }
+    }
+
+    /// The first line of the message.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        self.message.lines().next().unwrap_or_default()
+    }
+}

@@ -1,0 +1,136 @@
+//! Runs the user's `git` against the mirror.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::remote::{Remote, TOKEN_VARIABLE};
+use crate::ports::PortError;
+
+/// The user's `git`.
+#[derive(Debug)]
+pub(super) struct Git {
+    mirror: PathBuf,
+    timeout: Duration,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub success: bool,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Variables by which a surrounding `git` (a hook, an alias) would point ours at its own repository.
+const SURROUNDING: [&str; 9] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
+/// Longest answer that is kept: a hostile remote must not fill the memory.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// How often a running `git` is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+impl Git {
+    pub fn new(mirror: PathBuf, timeout: Duration) -> Self {
+        Self { mirror, timeout }
+    }
+
+    /// Runs `git` with these arguments. A failure of `git` itself is no error here: the caller reads what it said.
+    ///
+    /// # Errors
+    /// When there is no `git`, or it does not end in time.
+    pub fn run(&self, remote: &Remote, args: &[&str]) -> Result<Output, PortError> {
+        let mut command = Command::new("git");
+        for variable in SURROUNDING {
+            command.env_remove(variable);
+        }
+        // Messages are read: they must be in English.
+        command.env("LC_ALL", "C").env_remove("LANGUAGE");
+        command.arg("--git-dir").arg(&self.mirror);
+        if let Some(host) =
+            remote.token_for().filter(|_| std::env::var_os(TOKEN_VARIABLE).is_some_and(|t| !t.is_empty()))
+        {
+            // The shell of the helper reads the token; it is in no argument.
+            let helper = format!(
+                "credential.{host}.helper=!f() {{ test \"$1\" = get && echo username=x-access-token && echo \
+                 \"password=${TOKEN_VARIABLE}\"; }}; f"
+            );
+            command.args(["-c", &format!("credential.{host}.helper="), "-c", &helper]);
+        }
+        if let Some(settings) = remote.settings() {
+            let mut include = OsString::from("include.path=");
+            include.push(settings);
+            command.arg("-c").arg(include);
+        }
+        command.args(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .map_err(|e| PortError::Permanent(format!("cannot run `git`: {e}; install it, or put it into PATH")))?;
+        let stdout = collect(child.stdout.take());
+        let stderr = collect(child.stderr.take());
+        let name = args.iter().find(|arg| !arg.starts_with('-') && !arg.contains('=')).copied().unwrap_or("git");
+        let status = self.wait(&mut child, name)?;
+        let text = |thread: thread::JoinHandle<Vec<u8>>| {
+            String::from_utf8_lossy(&thread.join().unwrap_or_default()).into_owned()
+        };
+        Ok(Output { success: status.success(), stdout: text(stdout), stderr: text(stderr) })
+    }
+
+    fn wait(&self, child: &mut Child, name: &str) -> Result<ExitStatus, PortError> {
+        let started = Instant::now();
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) if started.elapsed() < self.timeout => thread::sleep(LOOK_EVERY),
+                Ok(None) => {
+                    // It may have ended meanwhile; either way it is gone afterwards.
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    let secs = self.timeout.as_secs();
+                    return Err(PortError::Transient(format!("`git {name}` did not end within {secs} s")));
+                }
+                Err(e) => return Err(PortError::Transient(format!("cannot wait for `git {name}`: {e}"))),
+            }
+        }
+    }
+}
+
+fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // What was read before a broken pipe is still what was said.
+            let _ = pipe.by_ref().take(MAX_BYTES).read_to_end(&mut bytes);
+            let _ = std::io::copy(&mut pipe, &mut std::io::sink());
+        }
+        bytes
+    })
+}
+
+/// The part of what `git` said on stderr that says why: bounded, one line.
+pub(super) fn last_words(stderr: &str) -> String {
+    let noise = ["hint:", "Please make sure", "and the repository exists", "To ", "error: failed to push some refs"];
+    let lines: Vec<&str> =
+        stderr.lines().map(str::trim).filter(|l| !l.is_empty() && !noise.iter().any(|n| l.starts_with(n))).collect();
+    let from = lines.len().saturating_sub(6);
+    let text = lines.get(from..).unwrap_or_default().join("; ");
+    if text.is_empty() {
+        return "git says no more".to_owned();
+    }
+    text.chars().take(600).collect()
+}

@@ -1,0 +1,5 @@
+//! The decider against real bare repositories.
+
+mod pushes;
+mod ticks;
+mod world;
