@@ -26,7 +26,8 @@ pub struct TeamSpec {
     /// The kinds its apps may hold. The default denies cluster-scoped kinds and `rbac.authorization.k8s.io`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<Spanned<KindsSpec>>,
-    /// The priority classes its apps may name.
+    /// The priority classes that its apps may name. Where there are any, pods may name no other either, nor those of
+    /// Kubernetes (`system-cluster-critical`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priority_class_names: Vec<Spanned<SmolStr>>,
     /// The service account that is impersonated when its objects are applied.

@@ -27,6 +27,8 @@ pub struct Team {
     pub allow: Vec<(SmolStr, SmolStr)>,
     /// Kinds denied.
     pub deny: Vec<(SmolStr, SmolStr)>,
+    /// The priority classes that its pods may name; empty where that is not stated.
+    pub priority_classes: Vec<SmolStr>,
     /// What must not leave its apps short, where they do not state it themselves.
     pub survive: Option<Survive>,
 }

@@ -106,6 +106,7 @@ impl FleetFixture {
             allow: Vec::new(),
             deny: Vec::new(),
             survive: None,
+            priority_classes: Vec::new(),
         }));
         self
     }

@@ -41,9 +41,10 @@ family! {
     /// A pod template that the API server would refuse: a container without a name, a request above its limit, a
     /// malformed quantity, a node affinity term without values.
     INVALID_POD = 1093 Error "pod that Kubernetes refuses";
-    /// The data of a Secret is not base64, so the API server would refuse it. Use `stringData` for plain text; a
-    /// placeholder to be filled in later belongs into no manifest.
-    NOT_BASE64 = 1094 Error "Secret data that is not base64";
+    /// Bytes that are not base64 (`data` of a Secret, `binaryData` of a ConfigMap, a `caBundle`), so the API server would
+    /// refuse the object. Plain text goes into `stringData` of a Secret and `data` of a ConfigMap; a placeholder to be
+    /// filled in later belongs into no manifest.
+    NOT_BASE64 = 1094 Error "data that is not base64";
     /// The name, the namespace, a label or the group of a manifest is not of the form that Kubernetes takes.
     INVALID_OBJECT_NAME = 1095 Error "name that Kubernetes refuses";
     /// `replicas`, `parallelism` or `completions` is not a whole number from 0 to 2147483647, which is all that

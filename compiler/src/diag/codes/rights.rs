@@ -9,7 +9,8 @@ family! {
     KIND_NOT_ALLOWED = 1111 Error "kind that the team may not use";
     /// The App names a cluster that the team may not use. The platform's file of the team selects those it may.
     CLUSTER_NOT_ALLOWED = 1112 Error "cluster that the team may not use";
-    /// The App names a priority class that the team may not use. The platform's file of the team lists those it may.
+    /// The App, or a pod template of it, names a priority class that the team may not use. The platform's file of the team
+    /// lists those it may; where the list is empty, Apps may name none, and what pods name is not looked at.
     PRIORITY_NOT_ALLOWED = 1113 Error "priority class that the team may not use";
     /// A policy in a team's folder reaches other teams, or says `enforced`. Only policies in `policies/` may: a team
     /// decides about its own apps.

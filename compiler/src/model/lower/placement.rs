@@ -250,7 +250,7 @@ pub(super) struct Total {
 fn add_tolerations(cx: &mut Lowering<'_>, file: FileId, from: &[Spanned<Toleration>], to: &mut Vec<Toleration>) {
     for toleration in from {
         if let Err(error) = toleration.validate() {
-            cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, toleration.span), error.to_string());
+            cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, toleration.span), error.message);
         }
         if !to.contains(&toleration.value) {
             to.push(toleration.value.clone());
@@ -366,13 +366,6 @@ pub(super) fn replicas(cx: &mut Lowering<'_>, file: FileId, written: &ReplicasSp
             codes::placement::CONTRADICTION,
             Place::Span(file, bad.span),
             format!("`max: {}` is below `min: {least}`", bad.value),
-        );
-    }
-    if let Some(total) = total.filter(|t| t.value > i32::MAX as u32) {
-        cx.error(
-            codes::fields::INVALID_VALUE,
-            Place::Span(file, total.span),
-            "`total` must be at most 2147483647, the most that Kubernetes takes as replicas",
         );
     }
     Replicas {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Docs, Lowering, selector};
 use crate::api::{self, KindsSpec, NamespaceSpec, QuotaScope, QuotaSpec, TeamSpec};
-use crate::base::name::{NameRule, check};
+use crate::base::name::{NameRule, check, nearest};
 use crate::base::quantity::amount;
 use crate::base::{FileId, SmolStr};
 use crate::diag::{Diagnostic, Place, codes};
@@ -87,8 +87,30 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
         quota: quota.iter().flat_map(|q| self::quota(cx, file, &q.value, q.span)).collect(),
         allow,
         deny,
+        priority_classes: priority_class_names.iter().map(|class| class.value.clone()).collect(),
         survive: survive.as_ref().map(|survive| survive.value),
     }
+}
+
+/// Names in a ResourceQuota that people write, for hints.
+const QUOTA_NAMES: [&str; 10] = [
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "pods",
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+];
+
+/// Whether Kubernetes knows a resource of a ResourceQuota that is not looked at here: storage, and kinds of Services.
+fn is_known(name: &str) -> bool {
+    matches!(name, "services.loadbalancers" | "services.nodeports")
+        || name.ends_with(".storage")
+        || name.contains(".storageclass.storage.k8s.io/")
 }
 
 /// A quota: one for all its clusters, or one for each of them.
@@ -96,15 +118,29 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
     let QuotaSpec { hard, clusters, scope } = written;
     let mut amounts = std::collections::BTreeMap::new();
     for (name, quantity) in hard {
+        if let Some(resource) = name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits."))
+            && !resource.is_empty()
+            && !is_known(name)
+        {
+            cx.check_resource(file, name, resource);
+        }
         let Some(unit) = unit(name) else {
-            cx.report(
-                Diagnostic::new(
-                    codes::fields::NOT_YET,
-                    Place::Span(file, name.span),
-                    format!("a quota on `{}` is not supported yet", name.value),
+            let diagnostic = if is_known(name) {
+                let message = format!("a quota on `{}` is not supported yet", name.value);
+                Diagnostic::new(codes::fields::NOT_YET, Place::Span(file, name.span), message).help(
+                    "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>",
                 )
-                .help("supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>"),
-            );
+            } else {
+                let message = format!("a quota on `{}` counts nothing: there is no such resource", name.value);
+                let help = match nearest(name, QUOTA_NAMES.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, \
+                             count/<plural>.<group>"
+                        .to_owned(),
+                };
+                Diagnostic::new(codes::fields::INVALID_NAME, Place::Span(file, name.span), message).help(help)
+            };
+            cx.report(diagnostic);
             continue;
         };
         if quantity.is_negative() {
@@ -174,7 +210,7 @@ pub(super) fn folders_without_team(cx: &mut Lowering<'_>) {
             cx.unread.folder(folder);
         }
         if owner(cx, FileId(index)).is_none() && !cx.unread.teams {
-            let near = crate::base::name::nearest(folder, cx.teams.iter().map(|t| t.name.as_str())).map(str::to_owned);
+            let near = nearest(folder, cx.teams.iter().map(|t| t.name.as_str())).map(str::to_owned);
             cx.report(
                 Diagnostic::new(
                     codes::layout::NO_TEAM,
