@@ -57,7 +57,9 @@ fn leaving(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'_>, c
 /// Whether anything of an app was not as it should be, so that another tier may hold more of it.
 fn may_switch<'d>(inputs: &Inputs<'_>, app: &AppFacts<'_>, displaced: &dyn Fn() -> &'d Displaced) -> bool {
     app.workloads.iter().any(|facts| {
-        is_disturbed(inputs, app, facts) || facts.before.keys().any(|cluster| displaced().has(app.id, *cluster))
+        is_disturbed(inputs, app, facts)
+            || sum(&facts.before) != u64::from(facts.wanted())
+            || facts.before.keys().any(|cluster| displaced().has(app.id, *cluster))
     }) || breaks_spread(inputs, app)
 }
 
