@@ -1,4 +1,4 @@
-//! The thin shell around [`decide`](super::decide::decide): observe, decide, write, record, until nothing is left to do now.
+//! The thin shell around [`decide`]: observe, decide, write, record, until nothing is left to do now.
 //!
 //! Invariants: what an [`Applier`] remembers can be lost at any instruction; it only saves requests. Every batch for an app
 //! begins with the conditioned write of its inventory; whoever loses that race writes nothing.

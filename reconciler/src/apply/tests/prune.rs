@@ -371,3 +371,31 @@ fn what_was_applied_and_not_recorded_is_pruned() {
     rig.converge();
     assert!(!rig.has("/ConfigMap/default/c"));
 }
+
+/// A definition and the namespace of its objects go together, although discovery still names the kind.
+#[test]
+fn a_namespace_goes_after_the_kinds_that_went_with_it() {
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"}, "versions": [{"name": "v1"}]},
+    });
+    let widget =
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}});
+    let mut rig = Rig::new();
+    rig.app("shop/web", &[namespace("shop"), definition, widget]);
+    rig.converge();
+    rig.without("shop/web");
+    rig.commit("c2");
+    let report = rig.converge();
+    let Some(Hold::NeedsApproval { hash, .. }) = held(&report, "/Namespace//shop").cloned() else {
+        panic!("{report:?}")
+    };
+    rig.cluster.store().put(&key("/ConfigMap/shop/foreign"), config_map("shop", "foreign", "1"));
+    rig.approvals.expires_secs.insert(hash, i64::MAX);
+    rig.converge();
+    assert!(rig.has("/Namespace//shop"));
+    rig.cluster.delete(&key("/ConfigMap/shop/foreign"));
+    rig.now_secs += 600;
+    rig.converge();
+    assert!(!rig.has("/Namespace//shop"));
+}

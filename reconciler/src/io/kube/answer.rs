@@ -50,8 +50,9 @@ impl Answer {
         }
         let names_only = matches!(self.status, 401 | 403 | 404 | 409 | 429 | 503);
         if kind.is("", "Secret") && !names_only {
-            let fields: Vec<&str> = self.causes().map(|cause| cause["field"].as_str().unwrap_or_default()).collect();
-            return format!("the API server says {} about {} of a Secret", self.text("/reason"), fields.join(", "));
+            let fields: Vec<&str> = self.causes().filter_map(|cause| cause["field"].as_str()).collect();
+            let at = if fields.is_empty() { String::new() } else { format!(" at {}", fields.join(", ")) };
+            return format!("the API server refuses the Secret{at} ({}); its words may quote it", self.status);
         }
         message.to_owned()
     }
@@ -237,7 +238,7 @@ mod tests {
             "details": {"causes": [{"field": "data[pw]"}]},
         });
         let said = answer(422, &body).written(&GroupKind::new("", "Secret"), false).expect_err("refused").to_string();
-        assert_eq!(said, "invalid: the API server says Invalid about data[pw] of a Secret");
+        assert_eq!(said, "invalid: the API server refuses the Secret at data[pw] (422); its words may quote it");
     }
 
     #[test]
