@@ -12,6 +12,7 @@ pub mod health;
 pub mod instant;
 pub mod io;
 pub mod observation;
+pub mod order;
 pub mod ports;
 pub mod record_files;
 pub mod seen;

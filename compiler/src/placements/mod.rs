@@ -8,6 +8,8 @@
 
 mod read;
 mod state;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -89,6 +89,8 @@ pub enum Cause {
     Taint,
     /// The cluster is Draining or Retired.
     Lifecycle,
+    /// The app is evicted from the cluster.
+    Evicted,
     /// The pool no longer holds them.
     Displaced,
     /// They take the place of replicas that left another cluster, or were short before.

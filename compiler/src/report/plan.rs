@@ -85,7 +85,8 @@ pub struct MoveReport {
     pub before: u32,
     /// Replicas that should run.
     pub after: u32,
-    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Displaced` or `Refill`.
+    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Evicted`,
+    /// `Displaced` or `Refill`.
     pub cause: &'static str,
     /// The cause in words.
     pub why: &'static str,
@@ -231,6 +232,7 @@ fn cause_words(cause: Cause) -> (&'static str, &'static str) {
         Cause::Intent => ("Intent", "the selector, the team's clusters or a bound no longer allow the cluster"),
         Cause::Taint => ("Taint", "a NoExecute taint is not tolerated"),
         Cause::Lifecycle => ("Lifecycle", "the cluster is Draining or Retired"),
+        Cause::Evicted => ("Evicted", "the cluster is lost to the app, or its toleration has run out"),
         Cause::Displaced => ("Displaced", "the pool no longer holds them"),
         Cause::Refill => ("Refill", "in place of replicas that left another cluster, or were short"),
     }

@@ -14,6 +14,7 @@ mod quota;
 mod rooms;
 mod spread;
 mod standing;
+mod suspended;
 
 use super::{Scenario, Target};
 use crate::model::Fleet;
@@ -41,7 +42,10 @@ pub fn check(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Sce
         // Seats that do not even name a place make every other rule meaningless.
         return violations;
     }
-    for app in &apps {
+    for app in apps.iter().filter(|app| app.suspended) {
+        suspended::check(&inputs, app, &mut violations);
+    }
+    for app in apps.iter().filter(|app| !app.suspended) {
         standing::check(&inputs, app, &mut violations);
         counts::check(&inputs, app, &mut violations);
         deficits::check(&inputs, app, &mut violations);

@@ -26,6 +26,9 @@ struct Findings {
 
 /// Whether an app takes a turn, and why.
 pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
+    if stage.view.is_suspended(id) {
+        return None;
+    }
     let mut found =
         Findings { must: !stage.apps[id.index()].known || stage.entered.contains_key(&id), ..Findings::default() };
     set(stage, id, &mut found);
