@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::SystemTime;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
+
+use fleetwright_compiler::tide::Timestamp;
 
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
     advance, approve, check, cordon, diff, drain, explain, failback, failover, history, init, plan, promote_decider,
-    render, resume, schema, streams, suspend, uncordon, undo, why,
+    render, resume, schema, streams, suspend, tide, uncordon, undo, why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
@@ -110,6 +114,44 @@ pub enum ColorChoice {
     Never,
 }
 
+/// An instant that is supposed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum At {
+    /// What the clock says.
+    Now,
+    /// This one.
+    Instant(Timestamp),
+}
+
+impl At {
+    /// The instant. The one place where the clock is read.
+    ///
+    /// # Errors
+    /// When the clock is outside the years that can be counted in.
+    pub fn instant(&self) -> Result<Timestamp, Failure> {
+        match self {
+            Self::Instant(instant) => Ok(*instant),
+            Self::Now => Timestamp::try_from(SystemTime::now())
+                .and_then(|now| Timestamp::from_second(now.as_second()))
+                .map_err(|e| Failure::Environment(format!("the clock cannot be used: {e}"))),
+        }
+    }
+}
+
+impl FromStr for At {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "now" {
+            return Ok(Self::Now);
+        }
+        let instant = text.parse().map(Self::Instant);
+        instant.map_err(|_| {
+            "expected an instant such as 2026-11-30T15:00:00Z or 2026-11-30T23:00:00+08:00, or now".to_owned()
+        })
+    }
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -119,6 +161,7 @@ pub enum Command {
     Render(render::Args),
     Diff(diff::Args),
     Why(why::Args),
+    Tide(tide::Args),
     Schema(schema::Args),
     Explain(explain::Args),
     Advance(advance::Args),
@@ -168,6 +211,7 @@ impl Command {
             Self::Render(_) => ("render", render::FORMATS, true),
             Self::Diff(_) => ("diff", diff::FORMATS, true),
             Self::Why(_) => ("why", why::FORMATS, true),
+            Self::Tide(_) => ("tide", tide::FORMATS, true),
             Self::Schema(_) => ("schema", schema::FORMATS, false),
             Self::Explain(_) => ("explain", explain::FORMATS, false),
             Self::Advance(_) => ("advance", advance::FORMATS, false),
@@ -230,6 +274,7 @@ impl Cli {
             Command::Render(args) => render::run(&context, &args),
             Command::Diff(args) => diff::run(&context, &args),
             Command::Why(args) => why::run(&context, &args),
+            Command::Tide(args) => tide::run(&context, &args),
             Command::Schema(args) => schema::run(&context, &args),
             Command::Explain(args) => explain::run(&context, &args),
             Command::Advance(args) => advance::run(&context, &args),

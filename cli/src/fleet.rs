@@ -254,7 +254,20 @@ fn below_current(dir: &Path) -> String {
 /// # Errors
 /// When the repository is refused or cannot be read, or the compiler found itself wrong.
 pub fn compile(context: &Context, session: &Session, opened: &Opened) -> Result<Compiled, Failure> {
-    match fleetwright_compiler::compile(session, &opened.overlay(), &Scenario::default()) {
+    compile_supposing(context, session, opened, &Scenario::default())
+}
+
+/// As [`compile`], supposing something besides what is written.
+///
+/// # Errors
+/// As there.
+pub fn compile_supposing(
+    context: &Context,
+    session: &Session,
+    opened: &Opened,
+    scenario: &Scenario,
+) -> Result<Compiled, Failure> {
+    match fleetwright_compiler::compile(session, &opened.overlay(), scenario) {
         Ok(compiled) => Ok(compiled),
         Err(CompileError::Refused(refusal)) => {
             output::show_diagnostics(context, opened, &refusal.files, &refusal.diagnostics);

@@ -31,6 +31,7 @@ mod schema;
 mod streams;
 mod suspend;
 mod template;
+mod tide;
 mod uncordon;
 mod undo;
 mod why;

@@ -7,10 +7,11 @@ use std::path::Path;
 
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::placements::{self, PlacedApp};
+use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::FileClass;
 use fleetwright_compiler::{Compiled, Session, report, schedule};
 
-use crate::args::Format;
+use crate::args::{At, Format};
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::{fleet, output, streams};
@@ -28,6 +29,12 @@ pub struct Args {
     #[arg(long, conflicts_with = "rev")]
     write: bool,
 
+    /// Suppose that it is this instant: the phases of tides then count, not those of the record
+    ///
+    /// `2026-11-30T15:00:00Z`, with an offset in place of `Z`, or `now`.
+    #[arg(long, value_name = "INSTANT", conflicts_with = "write")]
+    at: Option<At>,
+
     /// Exit with 1 when the plan differs from the record
     #[arg(long)]
     exit_code: bool,
@@ -39,7 +46,8 @@ pub const FORMATS: &[Format] = &[Format::Text, Format::Wide, Format::Json, Forma
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let opened = fleet::open(context)?;
     let folder = if args.write { Some(opened.record_folder()?.to_path_buf()) } else { None };
-    let compiled = fleet::compile(context, &Session::new(), &opened)?;
+    let scenario = Scenario { instant: args.at.as_ref().map(At::instant).transpose()?, ..Scenario::default() };
+    let compiled = fleet::compile_supposing(context, &Session::new(), &opened, &scenario)?;
     fleet::say_record(&opened);
     let report = report::plan(&compiled);
     let wide = context.format() == Format::Wide;

@@ -1,7 +1,7 @@
 //! The compiler of fleetwright: a fleet repository in, placements and manifests for each cluster out.
 //!
 //! ```text
-//! FleetFiles --walk, parse--> FileIr --lower + check--> Fleet, Record
+//! FleetFiles --walk, parse--> FileIr --lower + check--> Fleet, Record --phases of tides-->
 //!     --variants--> objects after overrides --schedule--> Target --check-->
 //!     --plan--> which object goes where, and what moves --render--> manifests per cluster
 //! diff compares two results, report says them in words.
@@ -31,6 +31,7 @@ pub mod room;
 pub mod schedule;
 mod session;
 pub mod source;
+pub mod tide;
 pub mod variants;
 pub mod yaml;
 
@@ -61,6 +62,8 @@ pub struct Compiled {
     pub fleet: Fleet,
     /// What ran before.
     pub record: Record,
+    /// Which phase of each tide counts, by tide.
+    pub tides: Vec<model::tides::Current>,
     /// Objects after overrides.
     pub variants: Variants,
     /// What should run.
@@ -125,8 +128,9 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     }));
     let files = listing.files;
     let inputs = read_all(session, overlay, &files, &source_limits, &mut diagnostics)?;
-    let (fleet, record) = model::lower::lower(&inputs, &mut diagnostics);
-    let variants = variants::variants(&fleet, &mut diagnostics);
+    let (mut fleet, record) = model::lower::lower(&inputs, &mut diagnostics);
+    let tides = model::tides::settle(&mut fleet, &record, scenario.instant);
+    let variants = variants::variants(&fleet, &record, &mut diagnostics);
     locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
     diagnostics.sort();
     if diagnostics.has_errors() {
@@ -147,7 +151,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
     }
-    Ok(Compiled { files, fleet, record, variants, target, plan, rendered, diagnostics })
+    Ok(Compiled { files, fleet, record, tides, variants, target, plan, rendered, diagnostics })
 }
 
 /// Reads and parses every file, in parallel; what the session kept is not read again.

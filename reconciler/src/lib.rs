@@ -6,16 +6,21 @@
 //! Invariant: [`decide`], [`health`] and [`observation`] never import [`io`].
 
 pub mod advance;
+pub mod apply;
+pub mod cluster;
 pub mod commit;
+pub mod controller;
 pub mod decide;
 pub mod health;
 pub mod instant;
 pub mod io;
 pub mod observation;
+pub mod observe;
 pub mod order;
 pub mod ports;
 pub mod record_files;
 pub mod seen;
+pub mod simulated;
 pub mod state;
 #[cfg(test)]
 mod tests;

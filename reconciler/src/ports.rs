@@ -11,6 +11,8 @@ use fleetwright_compiler::source::{FleetFiles, RepoPath};
 
 use crate::commit::LiveCommit;
 
+pub use crate::cluster::ClusterApi;
+
 /// Why a port could not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PortError {
@@ -125,15 +127,6 @@ pub enum PushError {
     /// Something else failed.
     #[error(transparent)]
     Failed(#[from] PortError),
-}
-
-/// One cluster's API server.
-pub trait ClusterApi {
-    /// The UID of the namespace `kube-system`: the cluster's identity.
-    ///
-    /// # Errors
-    /// When the cluster does not answer.
-    fn identity(&mut self) -> Result<SmolStr, PortError>;
 }
 
 /// Time.

@@ -48,7 +48,7 @@ pub struct Op {
 
 /// The row of an op.
 pub fn lookup(op: &str) -> Option<&'static Op> {
-    let families: [&'static [Op]; 9] = [
+    let families: [&'static [Op]; 10] = [
         crate::yaml::OPS,
         crate::kubernetes::OPS,
         crate::selector::OPS,
@@ -58,6 +58,7 @@ pub fn lookup(op: &str) -> Option<&'static Op> {
         crate::quota::OPS,
         crate::estimate::OPS,
         crate::spread::OPS,
+        crate::tide::OPS,
     ];
     families.into_iter().flatten().find(|row| row.name == op)
 }

@@ -212,6 +212,7 @@ impl Node {
             labels: self.labels.clone(),
             taints: self.taints.clone(),
             unschedulable: self.unschedulable,
+            of_pool: false,
         };
         pod::fits_node(pod, &facts).is_ok_and(|fit| fit.fits())
     }

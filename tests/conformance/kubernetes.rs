@@ -1,4 +1,4 @@
-//! What Kubernetes' own libraries answer: quantities, names, labels, taints, pods, patches.
+//! What Kubernetes' own libraries answer: quantities, names, labels, taints, pods, patches, health.
 
 use fleetwright_compiler::base::labels::{LabelQuery, LabelSelector, Labels};
 use fleetwright_compiler::base::name::{NameRule, check};
@@ -6,6 +6,7 @@ use fleetwright_compiler::base::quantity::{Quantity, amount, amount_text};
 use fleetwright_compiler::base::taint::{Taint, Toleration};
 use fleetwright_compiler::kinds::pod::{self, NodeFacts};
 use fleetwright_compiler::overrides::{json_patch, merge_patch};
+use fleetwright_reconciler::health::{Health, assess};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -22,6 +23,7 @@ pub const OPS: &[Op] = &[
     Op { name: "pod_fits_node", answer: pod_fits_node, normal: as_written, deviations: &[] },
     Op { name: "json_patch", answer: json_patch, normal: as_written, deviations: &[] },
     Op { name: "json_merge_patch", answer: json_merge_patch, normal: as_written, deviations: &[] },
+    Op { name: "kstatus", answer: kstatus, normal: as_written, deviations: KSTATUS },
 ];
 
 #[derive(Deserialize)]
@@ -188,6 +190,7 @@ fn pod_fits_node(input: &Value) -> Result<Value, Unanswered> {
         labels: node.metadata.labels,
         taints: node.spec.taints,
         unschedulable: node.spec.unschedulable,
+        of_pool: false,
     };
     Ok(match pod::fits_node(&pod::read(&pod_spec).facts, &node) {
         Ok(fit) => match fit.untolerated {
@@ -219,3 +222,36 @@ fn json_merge_patch(input: &Value) -> Result<Value, Unanswered> {
         Err(_) => refused(),
     })
 }
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Judged {
+    object: Value,
+}
+
+/// What we call Unknown is where kstatus gives an error.
+fn kstatus(input: &Value) -> Result<Value, Unanswered> {
+    let Judged { object } = read(input)?;
+    Ok(match assess(&object).0 {
+        Health::Unknown => refused(),
+        health => json!({ "status": health.word() }),
+    })
+}
+
+const KSTATUS: &[Deviation] = &[
+    Deviation {
+        why: "a kind that kstatus takes for Current unseen, and that Argo CD and we look at",
+        holds: |asked| {
+            let kind = asked.input.pointer("/object/kind").and_then(Value::as_str).unwrap_or_default();
+            let looked_at = ["APIService", "HorizontalPodAutoscaler", "Namespace", "PersistentVolume"];
+            asked.expected == &json!({ "status": "Current" }) && looked_at.contains(&kind)
+        },
+    },
+    Deviation {
+        why: "a field of the wrong type: unknown, kstatus goes on with its default",
+        holds: |asked| {
+            let object = asked.input.get("object").unwrap_or(&Value::Null);
+            *asked.answer == refused() && assess(object).1.contains(" is not a ")
+        },
+    },
+];

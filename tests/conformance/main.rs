@@ -24,6 +24,7 @@ mod quota;
 mod read;
 mod selector;
 mod spread;
+mod tide;
 mod yaml;
 
 use std::io::Write;

@@ -5,6 +5,7 @@
 // Functions that tests share are tests too.
 #![cfg(test)]
 
+mod counts;
 mod deployed;
 mod diagnostics;
 mod emission;

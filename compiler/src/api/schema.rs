@@ -6,8 +6,8 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 
 use super::{
-    API_VERSION, AppSpec, ClusterSpec, FleetSpec, Object, OverridePolicySpec, PlacementPolicySpec, PriorityClass,
-    TeamSpec,
+    API_VERSION, AppSpec, CalendarSpec, ClusterSpec, FleetSpec, Object, OverridePolicySpec, PlacementPolicySpec,
+    PriorityClass, TeamSpec, TideSpec,
 };
 
 /// The schema of one kind (JSON Schema, draft 2020-12).
@@ -20,6 +20,8 @@ pub fn of_kind(kind: &str) -> Option<Schema> {
         "App" => object::<Object<AppSpec>>(kind, API_VERSION),
         "PlacementPolicy" => object::<Object<PlacementPolicySpec>>(kind, API_VERSION),
         "OverridePolicy" => object::<Object<OverridePolicySpec>>(kind, API_VERSION),
+        "Tide" => object::<Object<TideSpec>>(kind, API_VERSION),
+        "Calendar" => object::<Object<CalendarSpec>>(kind, API_VERSION),
         "PriorityClass" => object::<PriorityClass>(kind, "scheduling.k8s.io/v1"),
         _ => return None,
     })

@@ -16,7 +16,7 @@ pub mod taint;
 
 pub use digest::{ContentId, Digest, DigestWriter};
 pub use field::FieldError;
-pub use ids::{AppId, ClusterId, FileId, PoolId, TeamId};
+pub use ids::{AppId, ClusterId, FileId, PoolId, TeamId, workload_numbers};
 pub use path::{Path, PathError, Seg};
 pub use resources::Resources;
 pub use smol_str::SmolStr;

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::placements::pairs;
 use crate::Compiled;
 use crate::base::{AppId, Digest, SmolStr};
+use crate::kinds::replicas::WorkloadKind;
 use crate::parse::{ObjKey, Template};
 use crate::plan::Fill;
 use crate::render::{RenderedFile, RenderedObject};
@@ -251,16 +252,21 @@ fn same_owner(before: &Entry<'_>, after: &Entry<'_>, same_app: &BTreeMap<AppId, 
 
 /// Whether other counts are written.
 fn share_differs(before: &Entry<'_>, after: &Entry<'_>) -> bool {
+    let Some(kind) = WorkloadKind::of(&after.key.group, &after.key.kind) else { return false };
+    if kind.replicas_field().is_none()
+        || (before.object.template.digest, before.object.fill) == (after.object.template.digest, after.object.fill)
+    {
+        return false;
+    }
     match (before.object.fill, after.object.fill) {
-        (Fill::AsIs, Fill::AsIs) => false,
-        (a @ Fill::Share { .. }, b @ Fill::Share { .. }) => a != b,
-        (Fill::AsIs, Fill::Share { .. }) | (Fill::Share { .. }, Fill::AsIs) => {
-            let spec = |entry: &Entry<'_>| entry.object.value(Some(&entry.key)).get("spec").cloned();
-            let counts = |spec: Option<serde_json::Value>| {
-                ["replicas", "parallelism", "completions"]
-                    .map(|field| spec.as_ref().and_then(|s| s.get(field)).cloned())
-            };
-            counts(spec(before)) != counts(spec(after))
+        (
+            Fill::Share { replicas: Some(was), completions: None },
+            Fill::Share { replicas: Some(is), completions: None },
+        ) if kind != WorkloadKind::Job => was != is,
+        // what is not filled in stands in the text
+        (Fill::AsIs | Fill::Share { .. }, Fill::AsIs | Fill::Share { .. }) => {
+            let counts = |entry: &Entry<'_>| kind.counts(&entry.object.value(Some(&entry.key))).ok();
+            counts(before) != counts(after)
         }
     }
 }

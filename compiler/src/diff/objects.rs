@@ -162,7 +162,11 @@ pub(super) fn object_diffs(base: &Compiled, head: &Compiled) -> (Vec<ObjectDiff>
                 let (was, is) = (app_of(&before), app_of(&after));
                 let from_app = was.filter(|was| Some(was) != is.as_ref());
                 if fields.is_empty() && from_app.is_none() {
-                    tally.same_meaning(&clusters, scaled);
+                    match differ_in_counts(&key, before.as_ref(), after.as_ref()) && !scaled {
+                        // the counts of the manifest give way to the share, which is the same
+                        true => tally.unchanged += clusters.len() as u64,
+                        false => tally.same_meaning(&clusters, scaled),
+                    }
                     continue;
                 }
                 tally.changed(&clusters);
@@ -184,6 +188,17 @@ pub(super) fn object_diffs(base: &Compiled, head: &Compiled) -> (Vec<ObjectDiff>
     }));
     diffs.sort_by(|a, b| (&a.app, &a.object, &a.clusters).cmp(&(&b.app, &b.object, &b.clusters)));
     (diffs, tally)
+}
+
+/// Whether two contents differ in the counts of the manifest at most.
+fn differ_in_counts(key: &ObjKey, before: Option<&Content>, after: Option<&Content>) -> bool {
+    let Some(kind) = WorkloadKind::of(&key.group, &key.kind) else { return false };
+    let blank = |content: &Content| {
+        let mut value = content.template.value();
+        kind.set_counts(&mut value, Some(0), Some(0));
+        Template::of(&value).digest
+    };
+    before.map(blank) == after.map(blank)
 }
 
 /// What becomes of an object that is on one side alone.

@@ -208,21 +208,31 @@ fn count(compiled: &Compiled, id: AppId, (index, workload): (usize, &Workload), 
         return Count { replicas: 1, completions: None };
     }
     match planned.fill {
-        Fill::Share { replicas, completions } => Count { replicas, completions },
-        Fill::AsIs => {
-            let variant = compiled.variants.apps.get(id.index()).map(|variants| variants.of(planned.cluster));
-            let written = variant.and_then(|v| v.workloads.get(index)).and_then(|w| w.replicas);
-            let object = compiled.fleet.app(id).objects.get(workload.object);
-            let mut counts = object.map(|object| object.facts.counts).unwrap_or_default();
-            if workload.kind == WorkloadKind::Job {
-                // an override of completions is in the text alone
-                let templates = compiled.variants.objects(&compiled.fleet, id, planned.cluster);
-                let template = templates.get(workload.object);
-                counts = template.and_then(|t| workload.kind.counts(&t.value()).ok()).unwrap_or(counts);
-            }
-            Count { replicas: written.or(counts.replicas).unwrap_or(1), completions: counts.completions }
+        Fill::Share { replicas: Some(replicas), completions: completions @ Some(_) } => Count { replicas, completions },
+        Fill::Share { replicas: Some(replicas), completions: None } if workload.kind != WorkloadKind::Job => {
+            Count { replicas, completions: None }
         }
+        Fill::Share { replicas: filled, completions: parts } => {
+            let stated = stated(compiled, id, (index, workload), planned);
+            Count { replicas: filled.unwrap_or(stated.replicas), completions: parts.or(stated.completions) }
+        }
+        Fill::AsIs => stated(compiled, id, (index, workload), planned),
     }
+}
+
+/// What the object says before anything is filled in.
+fn stated(compiled: &Compiled, id: AppId, (index, workload): (usize, &Workload), planned: &PlannedObject) -> Count {
+    let variant = compiled.variants.apps.get(id.index()).map(|variants| variants.of(planned.cluster));
+    let written = variant.and_then(|v| v.workloads.get(index)).and_then(|w| w.replicas);
+    let object = compiled.fleet.app(id).objects.get(workload.object);
+    let mut counts = object.map(|object| object.facts.counts).unwrap_or_default();
+    if workload.kind == WorkloadKind::Job {
+        // an override of completions is in the text alone
+        let templates = compiled.variants.objects(&compiled.fleet, id, planned.cluster);
+        let template = templates.get(workload.object);
+        counts = template.and_then(|t| workload.kind.counts(&t.value()).ok()).unwrap_or(counts);
+    }
+    Count { replicas: written.or(counts.replicas).unwrap_or(1), completions: counts.completions }
 }
 
 fn workload_diffs(was: &Where<'_>, is: &Where<'_>, whys: &Whys<'_>) -> Vec<WorkloadDiff> {

@@ -121,7 +121,14 @@ impl fmt::Display for Shortfall {
                 Ok(())
             }
             Self::Spread { topology_key, have, min, greedy } => {
-                write!(f, "the spread over {topology_key} wants {min} groups, and {have} can hold a replica")?;
+                if have < min {
+                    write!(f, "the spread over {topology_key} wants {min} groups, and {have} can hold a replica")?;
+                } else {
+                    write!(
+                        f,
+                        "the spread over {topology_key} wants {min} groups, and the other constraints exclude every such set"
+                    )?;
+                }
                 if *greedy {
                     f.write_str("; the keys cross, so a solution may exist that was not found")?;
                 }

@@ -31,6 +31,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
         }
         Verdict::Bound => "a bound leaves no place".to_owned(),
         Verdict::NoWeight => "no weight".to_owned(),
+        Verdict::ObjectRule => "kept out by a rule of `objects`".to_owned(),
         Verdict::RoundedToZero => "share rounds to zero".to_owned(),
         Verdict::NotChosen => "not chosen".to_owned(),
         Verdict::Quota => "over quota".to_owned(),

@@ -111,13 +111,15 @@ impl WorkloadKind {
         Ok(counts)
     }
 
-    /// Writes a share into an object: the replicas, and a Job's completions where it has any.
+    /// Writes a share into an object: the replicas, and a Job's completions; `None` leaves what is there.
     /// A kind without a count stays as it is.
-    pub fn set_counts(self, object: &mut Value, replicas: u32, completions: Option<u32>) {
+    pub fn set_counts(self, object: &mut Value, replicas: Option<u32>, completions: Option<u32>) {
         let (Some(field), Some(root)) = (self.replicas_field(), object.as_object_mut()) else { return };
         let spec = root.entry("spec").or_insert_with(|| Value::Object(serde_json::Map::new()));
         if let Some(spec) = spec.as_object_mut() {
-            spec.insert(field.to_owned(), replicas.into());
+            if let Some(replicas) = replicas {
+                spec.insert(field.to_owned(), replicas.into());
+            }
             if let Some(completions) = completions {
                 spec.insert("completions".to_owned(), completions.into());
             }

@@ -11,6 +11,8 @@ mod cluster_set;
 pub mod lower;
 mod rule;
 mod selector;
+mod tide;
+pub mod tides;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,6 +28,7 @@ pub use app_selector::{AppSelector, Rank, Specificity};
 pub use cluster_set::ClusterSet;
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
+pub use tide::{Phase, Tide};
 
 /// A valid fleet.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Fleet {
     pub teams: Vec<Arc<Team>>,
     /// Apps, ascending by (team, app).
     pub apps: Vec<Arc<App>>,
+    /// Tides, ascending by name.
+    pub tides: Vec<Arc<Tide>>,
 }
 
 impl Fleet {

@@ -68,6 +68,8 @@ fn decode(node: &Node<'_>, class: FileClass) -> Result<Intent, Vec<Finding>> {
         "App" => Intent::App(typed(node, kind)?),
         "PlacementPolicy" => Intent::PlacementPolicy(typed(node, kind)?),
         "OverridePolicy" => Intent::OverridePolicy(typed(node, kind)?),
+        "Tide" => Intent::Tide(typed(node, kind)?),
+        "Calendar" => Intent::Calendar(typed(node, kind)?),
         other if KINDS_NOT_YET.contains(&other) => {
             return Err(vec![
                 Finding::new(codes::fields::NOT_YET, kind_span, format!("kind `{other}` is not supported yet"))
@@ -92,9 +94,9 @@ fn expected(class: FileClass) -> &'static str {
     match class {
         FileClass::FleetFile => "Fleet",
         FileClass::Cluster => "Cluster",
-        FileClass::Policy => "PlacementPolicy, OverridePolicy or PriorityClass",
+        FileClass::Policy => "PlacementPolicy, OverridePolicy, Tide, Calendar or PriorityClass",
         FileClass::Team => "Team",
-        FileClass::TeamFolder => "App, PlacementPolicy or OverridePolicy",
+        FileClass::TeamFolder => "App, PlacementPolicy, OverridePolicy or Tide",
         FileClass::Vendor | FileClass::Approval | FileClass::Placements | FileClass::State => "Fleet",
     }
 }

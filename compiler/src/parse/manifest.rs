@@ -310,11 +310,21 @@ fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {
     }
 }
 
+/// Whether a Secret holds data, or the copy of it that `kubectl apply` keeps in an annotation.
+#[must_use]
+pub fn holds_secret(secret: &Value) -> bool {
+    let filled = |field: &str| secret.get(field).and_then(Value::as_object).is_some_and(|m| !m.is_empty());
+    let annotations = secret.get("metadata").and_then(|m| m.get("annotations"));
+    let copy = annotations.and_then(|a| a.get("kubectl.kubernetes.io/last-applied-configuration"));
+    let copied = copy.and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let filled_copy = |field: &str| copied.as_ref().is_some_and(|c| c.get(field).is_some_and(|v| !v.is_null()));
+    filled("data") || filled("stringData") || filled_copy("data") || filled_copy("stringData")
+}
+
 /// A Secret in the clear. No value is ever shown.
 fn secret(key: &ObjKey, value: &Value, facts: &mut Facts) {
     if (key.group.as_str(), key.kind.as_str()) != ("", "Secret") {
         return;
     }
-    let filled = |field: &str| value.get(field).and_then(Value::as_object).is_some_and(|m| !m.is_empty());
-    facts.plaintext_secret = filled("data") || filled("stringData");
+    facts.plaintext_secret = holds_secret(value);
 }

@@ -23,6 +23,7 @@ use crate::source::FileClass;
 use crate::yaml::{self, Limits, WarningKind, YamlError, YamlErrorKind, YamlWarning};
 
 pub use facts::{Defined, Facts};
+pub use manifest::holds_secret;
 pub use template::{Template, canonical};
 
 /// What a file holds.
@@ -130,6 +131,21 @@ impl FileForm {
     pub fn of(class: FileClass, path: &str) -> Self {
         Self { class, state: (class == FileClass::State).then(|| StateForm::of(path)) }
     }
+
+    /// Whether it is a file of the record that a compile depends on.
+    fn is_record(self) -> bool {
+        match self.class {
+            FileClass::Placements => true,
+            FileClass::State => self.state.is_some_and(StateForm::is_for_compile),
+            FileClass::FleetFile
+            | FileClass::Cluster
+            | FileClass::Policy
+            | FileClass::Team
+            | FileClass::TeamFolder
+            | FileClass::Vendor
+            | FileClass::Approval => false,
+        }
+    }
 }
 
 /// Reads a file of a form.
@@ -173,14 +189,7 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
                     manifest::read(node, doc, &mut ir);
                 }
             }
-            FileClass::Placements | FileClass::State => match crate::placements::read(node, form.state) {
-                Ok(Some(record)) => ir.docs.push(DocIr { doc, item: None, body: DocBody::Record(record) }),
-                Ok(None) => {}
-                Err(finding) => {
-                    ir.broken = true;
-                    ir.findings.push(finding);
-                }
-            },
+            FileClass::Placements | FileClass::State => record(node, form, doc, &mut ir),
             FileClass::Vendor | FileClass::Approval => {
                 ir.findings.push(
                     Finding::new(
@@ -193,7 +202,28 @@ pub fn parse(bytes: &[u8], form: FileForm, limits: &Limits) -> FileIr {
             }
         }
     }
+    if form.is_record() && documents.is_empty() && errors.is_empty() {
+        let finding = Finding::new(codes::record::UNKNOWN_RECORD, Span::new(0, 0), "this file of the record is empty");
+        ir.broken = true;
+        ir.findings.push(finding.help("restore what it said, or remove the file: an empty one says nothing"));
+    }
     ir
+}
+
+/// One document of the record: the only one of its file, so that none wins over another in silence.
+fn record(node: &yaml::Node<'_>, form: FileForm, doc: u16, ir: &mut FileIr) {
+    match crate::placements::read(node, form.state) {
+        Ok(Some(_)) if !ir.docs.is_empty() => ir.findings.push(
+            Finding::new(codes::record::DUPLICATE_RECORD, node.head(), "a second document in a file of the record")
+                .help("a file of the record holds one document; keep the one that is true"),
+        ),
+        Ok(Some(record)) => ir.docs.push(DocIr { doc, item: None, body: DocBody::Record(record) }),
+        Ok(None) => {}
+        Err(finding) => {
+            ir.broken = true;
+            ir.findings.push(finding);
+        }
+    }
 }
 
 /// Whether a document is a Secret, a list with one, or encrypted: its values are shown in no message.

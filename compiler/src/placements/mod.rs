@@ -3,7 +3,8 @@
 //! Format and compatibility. `placements/<team>.yaml` is `apiVersion: fleetwright.io/v1alpha1`, `kind: Placements` with one
 //! block per app, sorted by app; workloads sorted by key, seats by (cluster, pool). Files of `state/` have no header; their
 //! path says what they are. An unknown version, field or file is refused, never guessed; an unknown `weights` digest never
-//! moves a replica. Fields may be added; a field never changes its meaning.
+//! moves a replica. Fields may be added; a field never changes its meaning. A file holds exactly one document, and no two
+//! files say the same thing of the same team or cluster: a second one would silently win over the first.
 //! The next file of `state/` is a variant of [`StateForm`] and of [`RecordDoc`], and a field of [`Record`].
 
 mod read;
@@ -75,6 +76,21 @@ impl StateForm {
             (Some("holds.yaml"), None, None) => Self::Holds,
             (Some("rollouts"), Some(_), _) => Self::NotForCompile,
             _ => Self::Unknown,
+        }
+    }
+
+    /// Whether a compile depends on files of this form.
+    #[must_use]
+    pub fn is_for_compile(self) -> bool {
+        match self {
+            Self::Capacity | Self::Taints | Self::Lifecycle | Self::Outage | Self::Tides | Self::Suspended => true,
+            Self::Decider
+            | Self::Pin
+            | Self::Holds
+            | Self::Fence
+            | Self::Approval
+            | Self::NotForCompile
+            | Self::Unknown => false,
         }
     }
 }
@@ -158,10 +174,13 @@ pub enum OutageState {
     Quarantined,
 }
 
+/// The observed pool of the nodes that belong to no pool of the Cluster file.
+pub const OTHER_POOL: &str = "other";
+
 /// What was observed of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedPool {
-    /// Its name: of a pool of the Cluster file, or `other`.
+    /// Its name: of a pool of the Cluster file, or [`OTHER_POOL`].
     pub name: SmolStr,
     /// How many nodes there are.
     pub nodes: u32,

@@ -22,7 +22,7 @@ pub enum RecordDoc {
     /// `state/capacity/<cluster>.yaml`
     Capacity(CapacityDoc),
     /// `state/taints/<cluster>.yaml`
-    Taints(Vec<TaintDoc>),
+    Taints(Vec<Spanned<TaintDoc>>),
     /// `state/lifecycle/<cluster>.yaml`
     Lifecycle(LifecycleDoc),
     /// `state/outages/<cluster>.yaml`
@@ -89,7 +89,7 @@ pub struct SeatDoc {
     pub cluster: Written,
     /// The pool, where more than one was eligible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pool: Option<SmolStr>,
+    pub pool: Option<Written>,
     /// How many.
     pub replicas: u32,
     /// A Job's completions.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{OutageState, Written};
 use crate::api::Lifecycle;
-use crate::base::SmolStr;
 use crate::base::quantity::Quantity;
 use crate::base::taint::TaintEffect;
+use crate::base::{SmolStr, Spanned};
 
 /// `state/capacity/<cluster>.yaml`: observed capacity.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -30,7 +30,7 @@ pub struct PoolDoc {
     /// How many nodes.
     pub nodes: u32,
     /// Allocatable resources of one node.
-    pub allocatable: BTreeMap<SmolStr, Quantity>,
+    pub allocatable: BTreeMap<SmolStr, Spanned<Quantity>>,
     /// What others use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OwnerDoc>,
@@ -43,7 +43,7 @@ pub struct OwnerDoc {
     /// `apps/DaemonSet/kube-system/proxy`.
     pub owner: SmolStr,
     /// The sum of its requests.
-    pub requests: BTreeMap<SmolStr, Quantity>,
+    pub requests: BTreeMap<SmolStr, Spanned<Quantity>>,
 }
 
 /// An item of `state/taints/<cluster>.yaml`: an observed or decided taint.

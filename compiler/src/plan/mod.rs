@@ -6,6 +6,7 @@
 mod moves;
 mod namespaces;
 mod objects;
+mod removals;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,8 @@ pub struct Plan {
     pub apps: Vec<AppPlan>,
     /// Namespaces to generate, by cluster then name.
     pub namespaces: Vec<(ClusterId, SmolStr, Labels)>,
+    /// What is recorded and no longer there, ascending by (team, app, workload, cluster).
+    pub removals: Vec<Removal>,
 }
 
 /// The plan of one app.
@@ -50,11 +53,11 @@ pub struct PlannedObject {
 pub enum Fill {
     /// Nothing: the object as it is.
     AsIs,
-    /// A share of replicas.
+    /// A share of replicas. What an override wrote or removed is not filled in again.
     Share {
-        /// Replicas, or a Job's parallelism.
-        replicas: u32,
-        /// A Job's completions.
+        /// Replicas, or a Job's parallelism; `None`: what the object says.
+        replicas: Option<u32>,
+        /// A Job's completions; `None`: what the object says.
         completions: Option<u32>,
     },
 }
@@ -72,6 +75,23 @@ pub struct Move {
     pub after: u32,
     /// Why.
     pub cause: Cause,
+}
+
+/// Replicas of a recorded workload that no intent has any more: they end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Removal {
+    /// The team.
+    pub team: SmolStr,
+    /// The app, which may itself be gone.
+    pub app: SmolStr,
+    /// The workload's key.
+    pub workload: SmolStr,
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// Replicas that run, as recorded.
+    pub before: u32,
+    /// Whether the app is gone as a whole.
+    pub with_app: bool,
 }
 
 /// Why replicas come or go.
@@ -111,5 +131,6 @@ pub fn plan(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target
         })
         .collect();
     let namespaces = namespaces::namespaces(fleet, &apps);
-    Plan { apps, namespaces }
+    let removals = removals::removals(fleet, record);
+    Plan { apps, namespaces, removals }
 }

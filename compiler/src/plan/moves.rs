@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::objects::{ClusterShare, written};
 use super::{Cause, Move};
 use crate::api::Lifecycle;
-use crate::base::{AppId, ClusterId};
+use crate::base::{AppId, ClusterId, workload_numbers};
 use crate::model::{Fleet, Workload};
 use crate::placements::{PlacedWorkload, Record};
 use crate::schedule::{AppTarget, Verdict};
@@ -23,7 +23,7 @@ pub(super) fn moves(
     let app = fleet.app(id);
     let placed = record.apps.get(&(fleet.team(app.team).name.clone(), app.name.clone()));
     let mut moves = Vec::new();
-    for ((number, workload), after) in (0_u16..).zip(&app.workloads).zip(shares) {
+    for ((number, workload), after) in workload_numbers().zip(&app.workloads).zip(shares) {
         let placed = placed.and_then(|app| app.workloads.get(&workload.key));
         let before = before(fleet, placed);
         let change = Change::of(workload, placed, &before, after);

@@ -92,7 +92,13 @@ fn fill(workload: &Workload, variants: &AppVariants, index: usize, cluster: Clus
     if whole_job {
         return Fill::AsIs;
     }
-    Fill::Share { replicas: written(variants, index, cluster, share.replicas), completions: share.completions }
+    let overridden = variants.of(cluster).workloads.get(index);
+    let replicas = Some(share.replicas).filter(|_| overridden.is_none_or(|w| w.replicas.is_none()));
+    let completions = share.completions.filter(|_| overridden.is_none_or(|w| !w.completions));
+    match (replicas, completions) {
+        (None, None) => Fill::AsIs,
+        (replicas, completions) => Fill::Share { replicas, completions },
+    }
 }
 
 /// The number in the manifest: the share, or what an override writes instead.

@@ -3,6 +3,7 @@
 use crate::api::{Lifecycle, Strategy};
 use crate::base::labels::Labels;
 use crate::model::{NamespaceRule, WorkloadKind};
+use crate::placements::{PlacedApp, PlacedSeat, PlacedWorkload};
 use crate::schedule::Target;
 use crate::schedule::fixture::{FleetFixture, taint};
 
@@ -21,8 +22,11 @@ fn objects(fleet: &FleetFixture, plan: &Plan, app: usize) -> Vec<String> {
             let kind = &fleet.fleet.apps[app].objects[planned.object as usize].key.kind;
             match planned.fill {
                 Fill::AsIs => kind.to_string(),
-                Fill::Share { replicas, completions: None } => format!("{kind}={replicas}"),
-                Fill::Share { replicas, completions: Some(n) } => format!("{kind}={replicas}/{n}"),
+                Fill::Share { replicas, completions } => {
+                    let count = |n: Option<u32>| n.map_or_else(|| "as-is".to_owned(), |n| n.to_string());
+                    let completions = completions.map(|n| format!("/{n}")).unwrap_or_default();
+                    format!("{kind}={}{completions}", count(replicas))
+                }
             }
         });
         format!("{}: {}", fleet.fleet.cluster(row[0].cluster).name, each.collect::<Vec<_>>().join(" "))
@@ -85,7 +89,7 @@ fn numbers_are_those_written() {
     let app = fleet.app("web", Strategy::StaticWeight).deployment(4).writes(fleet.id("a"), 7);
     fleet.add(app);
     let (_, plan) = planned(&fleet);
-    assert_eq!(objects(&fleet, &plan, 0), ["a: Deployment=7", "b: Deployment=2"]);
+    assert_eq!(objects(&fleet, &plan, 0), ["a: Deployment", "b: Deployment=2"]);
     assert_eq!(moves(&fleet, &plan, 0), ["0 a 0->7 New", "0 b 0->2 New"]);
 }
 
@@ -166,4 +170,36 @@ fn namespaces_come_with_what_lies_in_them() {
     fleet.add(app).add(own.object("", "v1", "Namespace", "own").clustered());
     let (_, plan) = planned(&fleet);
     assert_eq!(plan.namespaces, [(fleet.id("b"), "ns".into(), label("name"))]);
+}
+
+#[test]
+fn what_is_recorded_and_gone_ends() {
+    let seat = |cluster: &str, pool: Option<&str>, replicas| PlacedSeat {
+        cluster: cluster.into(),
+        pool: pool.map(Into::into),
+        replicas,
+        completions: None,
+    };
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment(2);
+    fleet.add(app);
+    let target = fleet.schedule();
+    fleet.record_target(&target);
+    let old = PlacedWorkload {
+        weights: "b3:0".into(),
+        seats: vec![seat("a", None, 0), seat("b", Some("p"), 1), seat("b", Some("q"), 2)],
+    };
+    let web = fleet.record.apps.get_mut(&("team".into(), "web".into())).unwrap();
+    web.workloads.insert("apps/Deployment/old".into(), old.clone());
+    let workloads = [("apps/Deployment/main".into(), old)].into();
+    let gone = PlacedApp { place: None, clusters: vec!["b".into()], workloads };
+    fleet.record.apps.insert(("team".into(), "gone".into()), gone);
+    let (_, plan) = planned(&fleet);
+    assert_eq!(moves(&fleet, &plan, 0), [""; 0]);
+    let removals: Vec<String> = plan
+        .removals
+        .iter()
+        .map(|r| format!("{}/{} {} {} {} {}", r.team, r.app, r.workload, r.cluster.0, r.before, r.with_app))
+        .collect();
+    assert_eq!(removals, ["team/gone apps/Deployment/main 1 3 true", "team/web apps/Deployment/old 1 3 false"]);
 }

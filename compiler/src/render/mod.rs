@@ -153,7 +153,7 @@ impl RenderedObject {
             Fill::AsIs => self.template.digest,
             Fill::Share { replicas, completions } => DigestWriter::new()
                 .part(&self.template.digest.0)
-                .number(u64::from(replicas))
+                .number(replicas.map_or(u64::MAX, u64::from))
                 .number(completions.map_or(u64::MAX, u64::from))
                 .finish(),
         }

@@ -13,6 +13,7 @@ mod names;
 mod plan;
 mod plan_text;
 mod table;
+mod tides;
 mod values;
 mod verdicts;
 mod why;
@@ -24,6 +25,10 @@ pub use diff_markdown::diff_markdown;
 pub use diff_text::diff_text;
 pub use located::{Located, Position, ReadFile, Related, located};
 pub use plan::{AppReport, ClusterReport, MoveReport, PlanReport, ResourceReport, SeatReport, WorkloadReport, plan};
+pub use tides::{
+    PhaseReport, SimulationReport, TideEvent, TidePhaseReport, TideReport, TideSimulation, TidesReport, simulate_tides,
+    tides,
+};
 pub use verdicts::verdicts_line;
 pub use why::{ClusterWhy, FieldReport, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
 

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
 use crate::Compiled;
 use crate::base::{AppId, ClusterId, Resources, SmolStr};
 use crate::diff::{AppShortfall, Shortfall, placed, plain_amount};
 use crate::kinds::replicas::WorkloadKind;
-use crate::model::Cluster;
-use crate::plan::{Cause, Move};
+use crate::model::{Cluster, Fleet};
+use crate::plan::{Cause, Move, Removal};
 
 /// The plan of a fleet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -24,6 +25,9 @@ pub struct PlanReport {
     pub shortfalls: Vec<AppShortfall>,
     /// Clusters, by name.
     pub clusters: Vec<ClusterReport>,
+    /// Which phase of each tide counts, by tide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tides: Vec<TidePhaseReport>,
 }
 
 /// One app.
@@ -85,8 +89,7 @@ pub struct MoveReport {
     pub before: u32,
     /// Replicas that should run.
     pub after: u32,
-    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Evicted`,
-    /// `Displaced` or `Refill`.
+    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Evicted`, `Displaced`, `Refill` or `Removed`.
     pub cause: &'static str,
     /// The cause in words.
     pub why: &'static str,
@@ -131,12 +134,19 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         moves: Vec::new(),
         shortfalls: Shortfall::all(fleet, &compiled.target),
         clusters: Vec::with_capacity(fleet.clusters.len()),
+        tides: counting(compiled),
     };
     let mut loads: Vec<Load> = vec![Load::default(); fleet.clusters.len()];
+    let mut gone = compiled.plan.removals.iter().filter(|removal| removal.with_app).peekable();
     for id in fleet.app_ids() {
         report.apps.push(app_report(compiled, id, &mut loads));
+        let name = app_key(fleet, id);
+        while let Some(removal) = gone.next_if(|removal| (&removal.team, &removal.app) < name) {
+            report.moves.push(removal_report(fleet, removal));
+        }
         report.moves.extend(move_reports(compiled, id));
     }
+    report.moves.extend(gone.map(|removal| removal_report(fleet, removal)));
     for (id, load) in fleet.cluster_ids().zip(loads) {
         report.clusters.push(cluster_report(compiled, id, load));
     }
@@ -194,8 +204,10 @@ fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
 }
 
 fn pools(compiled: &Compiled, app: AppId, workload: usize, cluster: ClusterId) -> BTreeMap<SmolStr, u32> {
-    let seats = compiled.target.apps.get(app.index()).into_iter().flat_map(|target| &target.seats);
-    let here = seats.filter(|seat| usize::from(seat.workload) == workload && seat.cluster == cluster);
+    let seats = compiled.target.apps.get(app.index()).map(|target| target.seats.as_slice()).unwrap_or_default();
+    // seats ascend by (workload, cluster)
+    let from = seats.partition_point(|seat| (usize::from(seat.workload), seat.cluster) < (workload, cluster));
+    let here = seats.iter().skip(from).take_while(|s| usize::from(s.workload) == workload && s.cluster == cluster);
     let names = here.filter_map(|seat| {
         let pools = compiled.fleet.cluster(cluster).pools.as_deref().unwrap_or_default();
         let name = pools.get(seat.pool?.index()).map_or_else(|| SmolStr::new_static("other"), |pool| pool.name.clone());
@@ -204,11 +216,11 @@ fn pools(compiled: &Compiled, app: AppId, workload: usize, cluster: ClusterId) -
     names.collect()
 }
 
-/// The moves of an app.
+/// The moves of an app, then what of it is gone.
 pub(super) fn move_reports(compiled: &Compiled, id: AppId) -> impl Iterator<Item = MoveReport> {
     let app = compiled.fleet.app(id);
     let moves = compiled.plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.moves);
-    moves.map(move |step| {
+    let moves = moves.map(move |step| {
         let Move { workload, cluster, before, after, cause } = *step;
         let (name, why) = cause_words(cause);
         MoveReport {
@@ -220,7 +232,31 @@ pub(super) fn move_reports(compiled: &Compiled, id: AppId) -> impl Iterator<Item
             cause: name,
             why,
         }
-    })
+    });
+    let name = app_key(&compiled.fleet, id);
+    let all = &compiled.plan.removals;
+    let from = all.partition_point(|removal| (&removal.team, &removal.app) < name);
+    let of_app = all.iter().skip(from).take_while(move |removal| (&removal.team, &removal.app) == name);
+    moves.chain(of_app.map(|removal| removal_report(&compiled.fleet, removal)))
+}
+
+/// What apps are ordered by.
+fn app_key(fleet: &Fleet, id: AppId) -> (&SmolStr, &SmolStr) {
+    let app = fleet.app(id);
+    (&fleet.team(app.team).name, &app.name)
+}
+
+fn removal_report(fleet: &Fleet, removal: &Removal) -> MoveReport {
+    let Removal { team, app, workload, cluster, before, with_app } = removal;
+    MoveReport {
+        app: format!("{team}/{app}"),
+        workload: workload.clone(),
+        cluster: fleet.cluster(*cluster).name.clone(),
+        before: *before,
+        after: 0,
+        cause: "Removed",
+        why: if *with_app { "the app is no longer there" } else { "the workload is no longer there" },
+    }
 }
 
 /// A cause as one word and as a clause.

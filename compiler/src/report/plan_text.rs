@@ -20,6 +20,13 @@ impl PlanReport {
             rows.extend(app_rows(app, wide));
         }
         text.push_str(&table(&rows, &[2], ""));
+        if !self.tides.is_empty() {
+            text.push_str("\nTides\n");
+            for tide in &self.tides {
+                let phase = tide.phase.as_ref().map(|phase| format!("{phase}, ")).unwrap_or_default();
+                let _ = writeln!(text, "  {}: {phase}{}", tide.tide, tide.why);
+            }
+        }
         if !self.moves.is_empty() {
             text.push_str("\nMoves\n");
             let rows: Vec<Vec<String>> = self

@@ -74,6 +74,7 @@ pub(super) fn remedy(verdict: &Verdict) -> String {
         Verdict::NoEligiblePool => "add a node pool that its node selector, affinity and tolerations allow".to_owned(),
         Verdict::NoRoom { resource, .. } => format!("free {resource} there, or add nodes"),
         Verdict::Bound => "raise the bound: `perCluster.max`, `max` of the weight rule, or the replicas".to_owned(),
+        Verdict::ObjectRule => "let `clusters` of the rule in the App's `objects` select it".to_owned(),
         Verdict::NoWeight => "give it a weight above 0 in `placement.replicas.weights`".to_owned(),
         Verdict::RoundedToZero => "raise its weight, the replicas, or `min` of its weight rule".to_owned(),
         Verdict::NotChosen => "raise `max` of the spread; with Aggregated, more replicas".to_owned(),

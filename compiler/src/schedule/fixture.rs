@@ -85,6 +85,7 @@ impl FleetFixture {
             clusters: clusters.iter().map(cluster).collect(),
             teams: Vec::new(),
             apps: Vec::new(),
+            tides: Vec::new(),
         };
         let mut fixture =
             Self { fleet, variants: Variants::default(), record: Record::default(), scenario: Scenario::default() };
@@ -436,11 +437,12 @@ impl AppFixture {
             let each = facts.iter().zip(&written).map(|(pod, written)| WorkloadVariant {
                 pod: Some(Arc::clone(pod)),
                 replicas: written.get(&cluster).copied(),
+                completions: false,
             });
             Variant::of_workloads(each.collect())
         };
         assert_eq!(all.len(), fleet.clusters.len());
-        let of_cluster = (0..u16::try_from(all.len()).unwrap()).collect();
+        let of_cluster = (0..u16::try_from(all.len()).unwrap()).map(Some).collect();
         (app, AppVariants::new(all.iter().map(variant).collect(), of_cluster, base))
     }
 }

@@ -36,6 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::SmolStr;
 use crate::model::Fleet;
 use crate::placements::Record;
+use crate::tide::Timestamp;
 use crate::variants::Variants;
 
 use ledger::Ledger;
@@ -51,6 +52,8 @@ pub struct Scenario {
     /// Apps that leave a cluster, as (team, app, cluster): they go where they find a place, and what finds none, or is
     /// bound to its data, stays.
     pub evict: BTreeSet<(SmolStr, SmolStr, SmolStr)>,
+    /// The instant whose phases of tides count; `None`: those of the record.
+    pub instant: Option<Timestamp>,
 }
 
 /// More passes than any fleet needs: after the first, an app changes only for more replicas than it had.
@@ -73,12 +76,14 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),
     };
+    let mut settled = false;
     for _ in 0..MAX_PASSES {
         let before = stage.apps.clone();
         phases::pass(&mut stage);
-        if stage.apps == before {
+        settled = stage.apps == before;
+        if settled {
             break;
         }
     }
-    target::target(&mut stage)
+    Target { settled, ..target::target(&mut stage) }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::state::pool_name;
 use super::target::{AppTarget, Target};
-use crate::base::{AppId, SmolStr};
+use crate::base::{AppId, SmolStr, workload_numbers};
 use crate::model::Fleet;
 use crate::placements::{PlacedApp, PlacedSeat, PlacedWorkload};
 
@@ -22,7 +22,7 @@ pub fn placed(fleet: &Fleet, target: &Target) -> BTreeMap<(SmolStr, SmolStr), Pl
 fn placed_app(fleet: &Fleet, id: AppId, target: &AppTarget) -> PlacedApp {
     let name = |cluster| fleet.cluster(cluster).name.clone();
     let mut workloads: BTreeMap<SmolStr, PlacedWorkload> = BTreeMap::new();
-    for (index, workload) in (0_u16..).zip(&fleet.app(id).workloads) {
+    for (index, workload) in workload_numbers().zip(&fleet.app(id).workloads) {
         let former = target.former_weights.iter().find(|(w, _)| *w == index).map(|(_, digest)| digest.clone());
         let seats = target.seats.iter().filter(|seat| seat.workload == index).map(|seat| PlacedSeat {
             cluster: name(seat.cluster),

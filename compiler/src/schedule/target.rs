@@ -4,7 +4,7 @@ use super::stage::Stage;
 use super::state::{Weights, by_cluster};
 use super::verdict::verdicts;
 use crate::api::Lifecycle;
-use crate::base::{AppId, ClusterId, PoolId, SmolStr};
+use crate::base::{AppId, ClusterId, PoolId, SmolStr, workload_numbers};
 use crate::divide::share::divide_by_seats;
 use crate::model::{ClusterSet, Mismatch, Share};
 
@@ -13,6 +13,8 @@ use crate::model::{ClusterSet, Mismatch, Share};
 pub struct Target {
     /// By app id.
     pub apps: Vec<AppTarget>,
+    /// Whether another pass would change nothing. The check refuses a target that is not.
+    pub settled: bool,
 }
 
 /// Where one app should run.
@@ -86,6 +88,8 @@ pub enum Verdict {
     Bound,
     /// No weight rule matches it, or its weight is 0.
     NoWeight,
+    /// A rule of the app's `objects` keeps the workload out of it.
+    ObjectRule,
     /// Its share rounds to zero.
     RoundedToZero,
     /// The spread allows no more groups, or fewer clusters suffice.
@@ -142,14 +146,14 @@ pub enum Deficit {
 /// The target of a stage that has settled.
 pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
     let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
-    Target { apps: ids.into_iter().map(|id| app_target(stage, id)).collect() }
+    Target { apps: ids.into_iter().map(|id| app_target(stage, id)).collect(), settled: false }
 }
 
 fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
     let state = &stage.apps[id.index()];
     let mut seats = Vec::new();
     let mut former_weights = Vec::new();
-    for (index, workload) in (0_u16..).zip(&state.workloads) {
+    for (index, workload) in workload_numbers().zip(&state.workloads) {
         if let Weights::Former(digest) = &workload.weights {
             former_weights.push((index, digest.clone()));
         }

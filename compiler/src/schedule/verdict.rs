@@ -51,7 +51,10 @@ fn without_seats(
     };
     let workload = stage.view.workload(id, lead);
     let bounds = bounds(workload, cluster);
-    if bounds.weight == 0 || !stage.view.allows(id, lead, cluster) {
+    if !stage.view.allows(id, lead, cluster) {
+        return Some(Verdict::ObjectRule);
+    }
+    if bounds.weight == 0 {
         return Some(Verdict::NoWeight);
     }
     let copied = workload.share == Share::Everywhere && !is_daemon(workload);

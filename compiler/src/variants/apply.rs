@@ -7,12 +7,14 @@ use serde_json::Value;
 
 use super::issues::{Found, ImageUse, Issue};
 use super::{AppVariants, Variant, WorkloadVariant, pods};
+use crate::api::Plaintext;
 use crate::base::{ClusterId, SmolStr, Span};
 use crate::diag::{Place, codes};
 use crate::kinds::native::{self, FieldProblem};
 use crate::model::{App, ClusterSet, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
 use crate::overrides::{self, OpError, OpWarning, Operation, Subject, Variables, substitute};
-use crate::parse::Template;
+use crate::parse::{Template, holds_secret};
+use crate::placements::Record;
 
 /// What distinguishes the objects of one cluster from those of another: the rules that match it, and the values of the
 /// variables these use.
@@ -34,10 +36,10 @@ pub(super) struct Built {
 
 /// Builds the variants of an app, and finds what its overrides get wrong. Variants that can differ in nothing that
 /// scheduling asks share its answers; only the first of them is built here. `vars` are the variables by cluster.
-pub(super) fn app(fleet: &Fleet, app: &App, vars: &[Arc<Variables>]) -> (AppVariants, Found) {
+pub(super) fn app(fleet: &Fleet, record: &Record, app: &App, vars: &[Arc<Variables>]) -> (AppVariants, Found) {
     let mut built = AppVariants::new(Vec::new(), Vec::new(), base(fleet, app));
     let mut sheets: Vec<(Sheet, ClusterSet)> = Vec::new();
-    let candidates = &app.placement.candidates;
+    let candidates = app.placement.candidates.or(&recorded(fleet, record, app));
     let plain = app.overrides.is_empty() && !app.objects.iter().any(|o| o.facts.substitute);
     if plain || candidates.is_empty() {
         // without a candidate nothing is rendered, and the pods are still read once for messages
@@ -52,7 +54,7 @@ pub(super) fn app(fleet: &Fleet, app: &App, vars: &[Arc<Variables>]) -> (AppVari
     let mut by_shape: BTreeMap<VariantKey, u16> = BTreeMap::new();
     let mut likenesses: Vec<(usize, usize)> = Vec::new();
     let mut used_by: BTreeMap<Arc<[usize]>, Used> = BTreeMap::new();
-    built.of_cluster = vec![0; fleet.clusters.len()];
+    built.of_cluster = vec![None; fleet.clusters.len()];
     for cluster in candidates.iter() {
         let rules: Arc<[usize]> =
             (0..app.overrides.len()).filter(|i| app.overrides[*i].clusters.contains(cluster)).collect();
@@ -89,7 +91,7 @@ pub(super) fn app(fleet: &Fleet, app: &App, vars: &[Arc<Variables>]) -> (AppVari
                 index
             }
         };
-        built.of_cluster[cluster.index()] = index;
+        built.of_cluster[cluster.index()] = Some(index);
         sheets[usize::from(index)].1.insert(cluster);
     }
     // what was found in the first of those that are alike is so in all of them
@@ -98,6 +100,14 @@ pub(super) fn app(fleet: &Fleet, app: &App, vars: &[Arc<Variables>]) -> (AppVari
         sheets[alike].1 = sheets[alike].1.or(&clusters);
     }
     (built, found(sheets))
+}
+
+/// The clusters where the record says that the app runs.
+fn recorded(fleet: &Fleet, record: &Record, app: &App) -> ClusterSet {
+    let placed = record.apps.get(&(fleet.team(app.team).name.clone(), app.name.clone()));
+    let seats = placed.into_iter().flat_map(|p| p.workloads.values()).flat_map(|w| &w.seats).map(|seat| &seat.cluster);
+    let selected = placed.into_iter().flat_map(|p| &p.clusters);
+    selected.chain(seats).filter_map(|name| fleet.cluster_id(name)).collect()
 }
 
 /// The objects of an app without any rule.
@@ -205,9 +215,9 @@ impl Build<'_> {
         for workload in &self.app.workloads {
             let object = &self.app.objects[workload.object];
             let value = objects[workload.object].value();
-            let written = self.overridden_replicas(workload.object, workload.kind, &value);
+            let written = self.overridden(workload.object, workload.kind, &value);
             let pod = pods::read(workload.kind, object, workload.object, &value, &mut sheet.issues);
-            workloads.push(WorkloadVariant { pod, replicas: written });
+            workloads.push(WorkloadVariant { pod, replicas: written.replicas, completions: written.completions });
         }
         let built = Built { objects, late: Vec::new() };
         Variant { workloads, rules, vars, built: OnceLock::from(built) }
@@ -225,13 +235,13 @@ impl Build<'_> {
             .collect()
     }
 
-    /// The object after all rules that match it, with namespace and our labels. `replicas` stands in for the manifest's
-    /// count.
-    fn object(&self, index: usize, replicas: Option<u32>, sheet: &mut Sheet) -> Value {
+    /// The object after all rules that match it, with namespace and our labels. `counts`, replicas and completions,
+    /// stand in for the manifest's.
+    fn object(&self, index: usize, counts: Option<(u32, Option<u32>)>, sheet: &mut Sheet) -> Value {
         let object = &self.app.objects[index];
         let mut value = object.template.value();
-        if let (Some(count), Some(kind)) = (replicas, object.facts.workload) {
-            kind.set_counts(&mut value, count, None);
+        if let (Some((replicas, completions)), Some(kind)) = (counts, object.facts.workload) {
+            kind.set_counts(&mut value, Some(replicas), completions);
         }
         let kind = native::lookup(&object.key.group, &object.key.version, &object.key.kind);
         if object.facts.substitute {
@@ -280,6 +290,21 @@ impl Build<'_> {
                 return;
             }
         };
+        let (group, kind_name) = (&self.app.objects[index].key.group, &self.app.objects[index].key.kind);
+        let is_secret = group.is_empty() && kind_name == "Secret";
+        if is_secret && self.fleet.settings.plaintext == Plaintext::Deny && holds_secret(&after) && !holds_secret(value)
+        {
+            sheet.issues.push(Issue {
+                code: codes::manifests::PLAINTEXT_SECRET,
+                place: place.clone(),
+                text: "this puts data in the clear into a Secret".to_owned(),
+                help: Some(
+                    "encrypt it, use an external secret store, or set `secrets.plaintext: Allow` in fleet.yaml"
+                        .to_owned(),
+                ),
+                object: index,
+            });
+        }
         *value = after;
         if matches!(operation, Operation::Images { .. }) {
             sheet.images.extend(image_uses(rule, |name| !report.unmatched_images.contains(name)));
@@ -310,21 +335,31 @@ impl Build<'_> {
         kind.map_or(Ok(()), |kind| overrides::check_after(value, kind, known))
     }
 
-    /// The count that an override wrote: one that does not follow the manifest's own when that is another.
-    fn overridden_replicas(&self, index: usize, kind: WorkloadKind, value: &Value) -> Option<u32> {
+    /// The counts that an override wrote or removed: those that do not follow the manifest's own when these are others.
+    fn overridden(&self, index: usize, kind: WorkloadKind, value: &Value) -> Overridden {
         let object = &self.app.objects[index];
-        kind.replicas_field()?;
         let writes = |rule: &OverrideRule| rule.operations.iter().any(|(operation, _)| may_shape(operation));
-        if !self.rules.iter().any(|r| r.target.matches(object) && writes(r)) {
-            return None;
+        let none = Overridden { replicas: None, completions: false };
+        if kind.replicas_field().is_none() || !self.rules.iter().any(|r| r.target.matches(object) && writes(r)) {
+            return none;
         }
-        let counts = |value: &Value| kind.counts(value).ok().map(|c| c.replicas.unwrap_or(1));
-        let own = object.facts.counts.replicas.unwrap_or(1);
-        let other = if own == 0 { 1 } else { own - 1 };
-        let with_other = self.object(index, Some(other), &mut Sheet::default());
-        let (first, second) = (counts(value)?, counts(&with_other)?);
-        (first == second).then_some(first)
+        let another = |own: u32| if own == 0 { 1 } else { own - 1 };
+        let own = object.facts.counts;
+        let others = (another(own.replicas.unwrap_or(1)), own.completions.map(another));
+        let with_others = self.object(index, Some(others), &mut Sheet::default());
+        let (Ok(first), Ok(second)) = (kind.counts(value), kind.counts(&with_others)) else { return none };
+        Overridden {
+            replicas: (first.replicas == second.replicas).then(|| first.replicas.unwrap_or(1)),
+            completions: own.completions.is_some() && first.completions == second.completions,
+        }
     }
+}
+
+/// Which counts an override decides.
+struct Overridden {
+    /// The number that it wrote; 1 where it removed the field.
+    replicas: Option<u32>,
+    completions: bool,
 }
 
 /// Namespace, and our two labels on top-level metadata only: never on selectors or pod templates, so that adopting a

@@ -21,6 +21,7 @@ use crate::kinds::pod::PodFacts;
 use crate::model::{ClusterSet, Fleet};
 use crate::overrides::Variables;
 use crate::parse::Template;
+use crate::placements::Record;
 use apply::Built;
 use issues::{Found, Gathered};
 
@@ -36,8 +37,9 @@ pub struct Variants {
 pub struct AppVariants {
     /// At least one.
     pub variants: Vec<Variant>,
-    /// By cluster id, which variant; empty where all clusters share the first.
-    pub of_cluster: Vec<u16>,
+    /// By cluster id, which variant; empty where all clusters share the first. `None` for a cluster that is no candidate
+    /// and holds nothing of the app: no object of it is ever asked for.
+    pub of_cluster: Vec<Option<u16>>,
     /// The objects without any rule: variants share those that none of their rules touches.
     base: Arc<[Arc<Template>]>,
 }
@@ -62,8 +64,11 @@ pub struct Variant {
 pub struct WorkloadVariant {
     /// What one pod asks for and where it may run; `None` where the pod could not be read, which was reported.
     pub pod: Option<Arc<PodFacts>>,
-    /// The replicas that an override wrote: they replace the share after division, and plan, room and quota count them.
+    /// The replicas that an override wrote, or 1 where it removed the field: they replace the share after division, and
+    /// plan, room and quota count them.
     pub replicas: Option<u32>,
+    /// Whether an override wrote or removed a Job's completions: they are not filled in after it.
+    pub completions: bool,
 }
 
 impl Variant {
@@ -105,14 +110,20 @@ impl Variants {
 impl AppVariants {
     /// Variants by cluster, and the app's objects without any rule.
     #[must_use]
-    pub fn new(variants: Vec<Variant>, of_cluster: Vec<u16>, base: Arc<[Arc<Template>]>) -> Self {
+    pub fn new(variants: Vec<Variant>, of_cluster: Vec<Option<u16>>, base: Arc<[Arc<Template>]>) -> Self {
         Self { variants, of_cluster, base }
     }
 
-    /// Which variant a cluster gets.
+    /// Which variant a cluster gets; that of another where it [is not covered](Self::covers).
     #[must_use]
     pub fn index_of(&self, cluster: ClusterId) -> usize {
-        self.of_cluster.get(cluster.index()).map_or(0, |i| usize::from(*i))
+        self.of_cluster.get(cluster.index()).copied().flatten().map_or(0, usize::from)
+    }
+
+    /// Whether the cluster has a variant of its own: every candidate has, and every cluster that the record names.
+    #[must_use]
+    pub fn covers(&self, cluster: ClusterId) -> bool {
+        self.of_cluster.is_empty() || self.of_cluster.get(cluster.index()).is_some_and(Option::is_some)
     }
 
     /// The variant a cluster gets.
@@ -123,10 +134,14 @@ impl AppVariants {
 }
 
 /// Applies overrides and reads pods, app by app in parallel; every mistake is reported once, whatever it hits.
+///
+/// What runs in a cluster that is no candidate any more may stay there for want of another place, so the clusters of the
+/// record count as well.
 #[must_use]
-pub fn variants(fleet: &Fleet, diagnostics: &mut Diagnostics) -> Variants {
+pub fn variants(fleet: &Fleet, record: &Record, diagnostics: &mut Diagnostics) -> Variants {
     let vars: Vec<Arc<Variables>> = fleet.cluster_ids().map(|id| Arc::new(apply::variables(fleet, id))).collect();
-    let built: Vec<(AppVariants, Found)> = fleet.apps.par_iter().map(|app| apply::app(fleet, app, &vars)).collect();
+    let built: Vec<(AppVariants, Found)> =
+        fleet.apps.par_iter().map(|app| apply::app(fleet, record, app, &vars)).collect();
     let mut variants = Variants { apps: Vec::with_capacity(built.len()) };
     let mut gathered = Gathered::default();
     for (id, (app, found)) in fleet.app_ids().zip(built) {

@@ -3,7 +3,7 @@
 //! Failover > return > lifecycle > tide > pin > capacity > settle: what keeps things running before what changes them, and
 //! what people merged before what only tidies up. One commit at a time, so that the next is decided on what it left.
 
-use super::causes::{capacity, failover, pin, returning, settle};
+use super::causes::{capacity, failover, pin, returning, settle, tide};
 use super::{DecideError, Live, Planned, Proposal, Report, Urgency, View};
 use crate::commit::Cause;
 use crate::instant;
@@ -13,6 +13,7 @@ pub(super) fn ranked(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Vec<P
     let mut proposals = Vec::new();
     proposals.extend(failover::propose(view, reports)?);
     proposals.extend(returning::propose(view, reports)?);
+    proposals.extend(tide::propose(view, reports)?);
     proposals.extend(pin::propose(view, reports)?);
     proposals.extend(capacity::propose(view, reports)?);
     proposals.extend(settle::propose(view));

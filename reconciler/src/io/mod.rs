@@ -4,3 +4,5 @@
 
 pub mod clock;
 pub mod git;
+#[cfg(feature = "kube")]
+pub mod kube;

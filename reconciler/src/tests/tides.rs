@@ -1,6 +1,6 @@
 //! Turns of tides, as far as they are the decider's: one commit, once, held when it is taken back.
 
-use super::world::{NOW, World, fleet};
+use super::world::{Files, NOW, World, app, down, fleet, seats, seen, up};
 use crate::decide::causes::tide::{Due, turn};
 use crate::decide::{Report, Urgency, View, realise};
 use crate::ports::FleetRepo as _;
@@ -44,4 +44,57 @@ fn a_clock_that_was_set_back_turns_nothing() {
     world.later(-7200);
     let (committed, reports) = take(&world, Due { tide: "x", phase: "day", window_secs: NOW - 7260 });
     assert_eq!((committed, reports[0].urgency), (false, Urgency::Waits));
+}
+
+/// Ten replicas in two clusters, 80:20 by day and 20:80 by night, by the clocks of Shanghai: it is 19:00 there.
+fn tidal() -> Files {
+    let mut files = fleet();
+    app(&mut files, "web", 10, ", clusters: {names: [a, b]}");
+    files.insert(
+        "policies/tide.yaml".into(),
+        "apiVersion: fleetwright.io/v1alpha1\nkind: Tide\nmetadata: {name: inference}\nspec:\n  timeZone: Asia/Shanghai\n  \
+         apps: {}\n  phases:\n  - {name: day, from: \"07:00\", weights: {a: 80, b: 20}}\n  - {name: night, from: \"23:00\", \
+         weights: {a: 20, b: 80}}\n"
+            .into(),
+    );
+    files
+}
+
+#[test]
+fn a_tide_of_80_to_20_turns_by_ticks_as_a_cron_job_runs_them() {
+    let world = World::live(&tidal());
+    assert_eq!(world.seats("web"), seats([("a", 8), ("b", 2)]));
+    let until_night = 4 * 3600;
+    // what the clock of Shanghai says, in seconds after 19:00, and where the replicas are then
+    for (at, pushes, expected) in [
+        (until_night - 1, 0, [("a", 8), ("b", 2)]),
+        (until_night, 1, [("a", 2), ("b", 8)]),
+        (until_night + 60, 0, [("a", 2), ("b", 8)]),
+        // two days of ticks were missed
+        (48 * 3600, 1, [("a", 8), ("b", 2)]),
+        (48 * 3600 + until_night, 1, [("a", 2), ("b", 8)]),
+    ] {
+        world.clock.0.set(NOW + at);
+        assert_eq!(world.advance().unwrap().pushed.len(), pushes, "{at}");
+        assert_eq!(world.seats("web"), seats(expected), "{at}");
+        assert_eq!(world.advance().unwrap().pushed, [], "a second runner adds nothing");
+    }
+    world.revert_live();
+    let advanced = world.advance().unwrap();
+    assert_eq!((advanced.pushed.len(), advanced.reports[0].urgency), (0, Urgency::Waits));
+    assert_eq!(world.seats("web"), seats([("a", 8), ("b", 2)]), "it holds for this night");
+    world.later(24 * 3600);
+    assert_eq!(world.advance().unwrap().pushed.len(), 1);
+    assert_eq!(world.seats("web"), seats([("a", 2), ("b", 8)]));
+}
+
+#[test]
+fn failover_goes_before_the_tide() {
+    let world = World::live(&tidal());
+    world.later(4 * 3600);
+    let lost = seen([("a", down(NOW)), ("b", up()), ("c", up())]);
+    let advanced = world.advance_seeing(Some(&lost)).unwrap();
+    let subjects: Vec<&str> = advanced.pushed.iter().map(|pushed| pushed.subject()).collect();
+    assert_eq!(subjects, ["Fail over from a: it does not answer", "Turn tide inference from day to night"]);
+    assert_eq!(world.seats("web"), seats([("b", 10)]));
 }

@@ -30,6 +30,7 @@ pub mod reading;
 pub mod record;
 pub mod references;
 pub mod rights;
+pub mod tides;
 
 /// A stable code, printed as `FW1042`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,6 +105,7 @@ pub fn table() -> impl Iterator<Item = &'static Entry> {
         placement::ENTRIES,
         overrides::ENTRIES,
         record::ENTRIES,
+        tides::ENTRIES,
         bugs::ENTRIES,
     ]
     .into_iter()

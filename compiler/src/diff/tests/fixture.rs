@@ -88,8 +88,13 @@ impl Files {
 
     /// Compiled.
     pub(crate) fn compiled(&self) -> Compiled {
+        self.supposing(&Scenario::default())
+    }
+
+    /// Compiled, supposing something.
+    pub(crate) fn supposing(&self, scenario: &Scenario) -> Compiled {
         let files = MemoryFiles::new(&self.0).unwrap();
-        match compile(&Session::new(), &Overlay::same(&files), &Scenario::default()) {
+        match compile(&Session::new(), &Overlay::same(&files), scenario) {
             Ok(compiled) => compiled,
             Err(CompileError::Refused(refusal)) => {
                 panic!("{:#?}", refusal.diagnostics.iter().map(|d| (d.code, &d.message)).collect::<Vec<_>>())

@@ -1,19 +1,19 @@
 //! Apps: their files, layers, objects and rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Docs, Lowering, fleet, manifests, overrides, placement, selector, team, workload};
+use super::{Docs, Lowering, fleet, manifests, overrides, placement, selector, team, tide, workload};
 use crate::api::{self, AppSpec, ObjectMatch, ObjectRule, PlacementSpec};
 use crate::base::name::NameRule;
-use crate::base::{FileId, SmolStr, Spanned, TeamId};
+use crate::base::{AppId, FileId, SmolStr, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, and_more, codes};
 use crate::kinds::native;
-use crate::model::{App, ClusterSet, Object};
+use crate::model::{App, ClusterSet, Object, Tide};
 use crate::parse::{DocBody, Manifest, ObjKey};
 
-/// The apps, ascending by (team, app).
-pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Arc<App>> {
+/// The apps, ascending by (team, app), and the tides that move them.
+pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> (Vec<Arc<App>>, Vec<Arc<Tide>>) {
     team::folders_without_team(cx);
     let files_of = manifests::assign(cx, docs);
     let scopes = custom_scopes(cx);
@@ -26,6 +26,7 @@ pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Arc<App>> {
     let known = known(cx, docs);
     let mut policies = placement::policies(cx, docs, &known);
     let mut override_policies = overrides::policies(cx, docs, &known);
+    let mut tides = tide::Tides::lower(cx, docs, &known);
     let mut by_name: BTreeMap<(TeamId, &SmolStr), usize> = BTreeMap::new();
     for (index, (file, app)) in docs.apps.iter().enumerate() {
         let Some(team) = team::owner(cx, *file) else { continue };
@@ -50,16 +51,19 @@ pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Arc<App>> {
     }
     let apps = by_name
         .into_iter()
-        .map(|((team, _), index)| {
+        .zip(0_u32..)
+        .map(|(((team, _), index), id)| {
             let (file, object) = docs.apps[index];
             let mut one = AppLowering { cx, docs, team, file, object, scopes: &scopes };
-            Arc::new(one.lower(&files_of[index], &mut policies, &mut override_policies))
+            let app = one.lower(&files_of[index], &mut policies, &mut override_policies);
+            tides.reach(cx, AppId(id), &app, object.spec.tide.as_ref().map(|tide| tide.value));
+            Arc::new(app)
         })
         .collect();
     placement::unused(cx, &policies);
     overrides::unused(cx, &override_policies);
     std::mem::take(&mut cx.shadows).report(cx);
-    apps
+    (apps, tides.finish(cx))
 }
 
 fn known(cx: &Lowering<'_>, docs: &Docs<'_>) -> selector::KnownApps {
@@ -128,7 +132,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
             prune: _,          // not yet
             exclusive: _,      // not yet
             previous_names: _, // not yet
-            tide: _,           // not yet
+            tide: _,           // tide.rs
         } = &self.object.spec;
         let name = &self.object.metadata.name;
         self.cx.check_name(self.file, name, NameRule::Dns1123Label, "app name");
@@ -161,6 +165,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
         for (object, rule) in objects.iter_mut().zip(&matched) {
             object.only = rule.and_then(|i| self.only(&rules[i].value));
         }
+        self.outside_of_candidates(&objects, &matched, rules, &placement.candidates);
         let names = (team.name.as_str(), namespace.as_ref().map(|n| &n.value));
         let place = (self.file, name.span);
         let workloads = workload::workloads(self.cx, place, &objects, names, rules, &matched, (&placement, total));
@@ -339,6 +344,30 @@ impl<'d> AppLowering<'_, '_, 'd> {
             }
         }
         objects.iter().map(|o| rules.iter().position(|r| matches(&r.value, o))).collect()
+    }
+
+    /// Reports rules whose clusters are all none of the app's: what they match goes nowhere.
+    fn outside_of_candidates(
+        &mut self,
+        objects: &[Object],
+        matched: &[Option<usize>],
+        rules: &[Spanned<ObjectRule>],
+        candidates: &ClusterSet,
+    ) {
+        let nowhere = |only: &ClusterSet| !only.is_empty() && !candidates.is_empty() && only.and(candidates).is_empty();
+        let rows = objects.iter().zip(matched);
+        let lost = rows.filter_map(|(object, rule)| object.only.as_ref().filter(|o| nowhere(o)).and(*rule));
+        for rule in lost.collect::<BTreeSet<_>>() {
+            let span = rules[rule].value.clusters.as_ref().map_or(rules[rule].span, |c| c.span);
+            self.cx.report(
+                Diagnostic::new(
+                    codes::references::SELECTS_NOTHING,
+                    Place::Span(self.file, span),
+                    "the app goes to none of these clusters, so what the rule matches goes nowhere",
+                )
+                .help("`objects[].clusters` narrows `placement.clusters`, it adds none"),
+            );
+        }
     }
 
     fn only(&mut self, rule: &ObjectRule) -> Option<ClusterSet> {

@@ -1,6 +1,6 @@
 //! `clusters/`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Docs, Lowering};
@@ -72,7 +72,8 @@ fn cluster(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<ClusterSpec
     }
 }
 
-fn taints(cx: &mut Lowering<'_>, file: FileId, taints: &[Spanned<Taint>]) -> Vec<Taint> {
+/// Taints; what Kubernetes would refuse on a node is reported.
+pub(super) fn taints(cx: &mut Lowering<'_>, file: FileId, taints: &[Spanned<Taint>]) -> Vec<Taint> {
     for taint in taints {
         if let Err(error) = taint.validate() {
             cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, taint.span), error.to_string());
@@ -83,9 +84,10 @@ fn taints(cx: &mut Lowering<'_>, file: FileId, taints: &[Spanned<Taint>]) -> Vec
 
 fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -> Vec<Pool> {
     let mut pools: Vec<Pool> = Vec::with_capacity(specs.len());
+    let mut names: BTreeSet<&SmolStr> = BTreeSet::new();
     for spec in specs {
         let NodePoolSpec { name, nodes, allocatable, labels, taints, scalable_to } = &spec.value;
-        if pools.iter().any(|p| p.name == name.value) {
+        if !names.insert(&name.value) {
             cx.error(
                 codes::layout::DUPLICATE_NAME,
                 Place::Span(file, name.span),
@@ -119,7 +121,11 @@ fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -
 }
 
 /// Amounts in the unit of each resource. A negative amount is reported.
-fn resources(cx: &mut Lowering<'_>, file: FileId, written: &BTreeMap<SmolStr, Spanned<Quantity>>) -> Resources {
+pub(super) fn resources(
+    cx: &mut Lowering<'_>,
+    file: FileId,
+    written: &BTreeMap<SmolStr, Spanned<Quantity>>,
+) -> Resources {
     let mut resources = Resources::default();
     for (name, quantity) in written {
         if quantity.is_negative() {

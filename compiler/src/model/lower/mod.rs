@@ -16,6 +16,7 @@ mod record;
 mod selector;
 mod shadow;
 mod team;
+mod tide;
 mod unread;
 mod workload;
 
@@ -70,9 +71,9 @@ pub fn lower(files: &[FileInput], diagnostics: &mut Diagnostics) -> (Fleet, Reco
     }
     policy::priority_classes(&mut cx, &docs);
     cx.teams = team::teams(&mut cx, &docs);
-    let apps = app::apps(&mut cx, &docs);
+    let (apps, tides) = app::apps(&mut cx, &docs);
     let record = record::record(&mut cx, &apps);
-    let fleet = Fleet { settings: cx.settings, clusters: cx.clusters, teams: cx.teams, apps };
+    let fleet = Fleet { settings: cx.settings, clusters: cx.clusters, teams: cx.teams, apps, tides };
     super::check::all(&fleet, diagnostics);
     (fleet, record)
 }
@@ -140,6 +141,8 @@ pub(super) struct Docs<'a> {
     apps: Vec<Doc<'a, Object<crate::api::AppSpec>>>,
     placement_policies: Vec<Doc<'a, Object<crate::api::PlacementPolicySpec>>>,
     override_policies: Vec<Doc<'a, Object<crate::api::OverridePolicySpec>>>,
+    tides: Vec<Doc<'a, Object<crate::api::TideSpec>>>,
+    calendars: Vec<Doc<'a, Object<crate::api::CalendarSpec>>>,
     priority_classes: Vec<Doc<'a, PriorityClass>>,
 }
 
@@ -178,6 +181,8 @@ impl<'a> Docs<'a> {
                     Intent::App(o) => docs.apps.push((id, o)),
                     Intent::PlacementPolicy(o) => docs.placement_policies.push((id, o)),
                     Intent::OverridePolicy(o) => docs.override_policies.push((id, o)),
+                    Intent::Tide(o) => docs.tides.push((id, o)),
+                    Intent::Calendar(o) => docs.calendars.push((id, o)),
                     Intent::PriorityClass(o) => docs.priority_classes.push((id, o)),
                 }
             }
@@ -193,10 +198,10 @@ fn misplaced(intent: &Intent, file: &FileInput) -> Option<&'static str> {
         Intent::Cluster(_) => (file.class == FileClass::Cluster, "clusters/"),
         Intent::Team(_) => (file.class == FileClass::Team, "teams/<name>.yaml"),
         Intent::App(_) => (file.class == FileClass::TeamFolder, "the team's folder below teams/"),
-        Intent::PlacementPolicy(_) | Intent::OverridePolicy(_) => {
+        Intent::PlacementPolicy(_) | Intent::OverridePolicy(_) | Intent::Tide(_) => {
             (matches!(file.class, FileClass::Policy | FileClass::TeamFolder), "policies/ or a team's folder")
         }
-        Intent::PriorityClass(_) => (file.class == FileClass::Policy, "policies/"),
+        Intent::Calendar(_) | Intent::PriorityClass(_) => (file.class == FileClass::Policy, "policies/"),
     };
     (!fits).then_some(home)
 }

@@ -1,191 +1,128 @@
-//! The record, with its names held against the fleet.
+//! The record, with its names held against the fleet: what it says of something that is gone is reported, never dropped in
+//! silence, and nothing it says is said twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod observed;
+mod placed;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Lowering;
-use crate::base::quantity::{Quantity, amount};
-use crate::base::taint::Taint;
-use crate::base::{FileId, Resources, SmolStr, Span, Spanned};
-use crate::diag::{Diagnostic, Place, codes, some_of};
+use super::{FileInput, Lowering};
+use crate::base::{FileId, SmolStr, Spanned};
+use crate::diag::{Diagnostic, Place, codes};
 use crate::model::App;
 use crate::parse::DocBody;
-use crate::placements::{
-    Observed, ObservedPool, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, PlacedWorkloadDoc, Record, RecordDoc,
-    SeatDoc, TideDoc, TidePhase,
-};
+use crate::placements::{Record, RecordDoc, StateForm, TideDoc, TidePhase};
+use crate::source::FileClass;
 
 /// Reads `placements/` and `state/`.
 pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
+    let files = files(cx);
     let mut record = Record::default();
-    let known: BTreeSet<(SmolStr, SmolStr)> =
-        apps.iter().map(|a| (cx.teams[a.team.index()].name.clone(), a.name.clone())).collect();
-    let mut gone = Gone::new();
-    let files = cx.files;
-    for (index, file) in (0_u32..).zip(files) {
-        let id = FileId(index);
-        let stem = file.path.file_name().and_then(|n| n.rsplit_once('.')).map(|(stem, _)| SmolStr::new(stem));
-        let Some(stem) = stem else { continue };
-        for doc in &file.ir.docs {
-            let DocBody::Record(part) = &doc.body else { continue };
-            match part {
-                RecordDoc::Placements(placements) => {
-                    for app in &placements.apps {
-                        placed(cx, id, &stem, app, &known, &mut record, &mut gone);
-                    }
-                }
-                RecordDoc::Capacity(capacity) => {
-                    observed(&mut record, &stem).capacity = Some(
-                        capacity
-                            .pools
-                            .iter()
-                            .map(|pool| ObservedPool {
-                                name: pool.name.value.clone(),
-                                nodes: pool.nodes,
-                                allocatable: resources(&pool.allocatable),
-                                others: pool.others.iter().map(|o| (o.owner.clone(), resources(&o.requests))).collect(),
-                            })
-                            .collect(),
-                    );
-                }
-                RecordDoc::Taints(taints) => {
-                    let taints = taints.iter().map(|t| Taint {
-                        key: t.key.clone(),
-                        value: t.value.clone().unwrap_or_default(),
-                        effect: t.effect,
-                    });
-                    observed(&mut record, &stem).taints = taints.collect();
-                }
-                RecordDoc::Lifecycle(doc) => observed(&mut record, &stem).lifecycle = Some(doc.lifecycle),
-                RecordDoc::Outage(doc) => observed(&mut record, &stem).outage = Some(doc.state),
-                RecordDoc::Tides(tides) => {
-                    let phase = |doc: &TideDoc| TidePhase { phase: doc.phase.clone(), window: doc.window.clone() };
-                    record.tides = tides.iter().map(|(name, doc)| (name.clone(), phase(doc))).collect();
-                }
-                RecordDoc::Suspended(apps) => {
-                    for app in apps {
-                        suspended(cx, id, app, &known, &mut record);
-                    }
-                }
-                // the decider's own, which decides nothing about a compile
-                RecordDoc::Decider(_)
-                | RecordDoc::Pin(_)
-                | RecordDoc::Holds(_)
-                | RecordDoc::Fence(_)
-                | RecordDoc::Approval(_) => {}
+    let mut strays = observed::Strays::new();
+    // What was observed first: placements name pools, and of some only the observation knows.
+    for (id, name, doc) in documents(cx.files, &files) {
+        observed::read(cx, id, name, doc, &mut record, &mut strays);
+    }
+    observed::report_strays(cx, strays);
+    let mut placements = placed::Placements::new(cx, apps);
+    for (id, team, doc) in documents(cx.files, &files) {
+        match doc {
+            RecordDoc::Placements(doc) => {
+                doc.apps.iter().for_each(|app| placements.app(cx, id, team, app, &mut record))
             }
+            RecordDoc::Tides(tides) => {
+                let phase = |doc: &TideDoc| TidePhase { phase: doc.phase.clone(), window: doc.window.clone() };
+                record.tides = tides.iter().map(|(name, doc)| (name.clone(), phase(doc))).collect();
+            }
+            RecordDoc::Suspended(suspended) => {
+                suspended.iter().for_each(|app| placements.suspended(cx, id, app, &mut record));
+            }
+            RecordDoc::Capacity(_)
+            | RecordDoc::Taints(_)
+            | RecordDoc::Lifecycle(_)
+            | RecordDoc::Outage(_)
+            | RecordDoc::Decider(_)
+            | RecordDoc::Pin(_)
+            | RecordDoc::Holds(_)
+            | RecordDoc::Fence(_)
+            | RecordDoc::Approval(_) => {}
         }
     }
-    report_gone(cx, gone);
+    placements.report_gone(cx);
     record
 }
 
-fn observed<'r>(record: &'r mut Record, cluster: &SmolStr) -> &'r mut Observed {
-    record.clusters.entry(cluster.clone()).or_default()
-}
+/// What a file of the record is about: its form (`None`: placements) and the team or cluster it is named after.
+type Subject = (Option<StateForm>, SmolStr);
 
-fn suspended(
-    cx: &mut Lowering<'_>,
-    file: FileId,
-    app: &Spanned<SmolStr>,
-    known: &BTreeSet<(SmolStr, SmolStr)>,
-    record: &mut Record,
-) {
-    let key = app.value.split_once('/').map(|(team, name)| (SmolStr::new(team), SmolStr::new(name)));
-    match key.filter(|key| known.contains(key)) {
-        Some(key) => {
-            record.suspended.insert(key);
-        }
-        None if cx.unread.apps() => {}
-        None => cx.error(
-            codes::record::RECORD_GONE,
-            Place::Span(file, app.span),
-            format!("App `{}` is suspended and no longer there", app.value),
-        ),
-    }
-}
-
-fn resources(written: &BTreeMap<SmolStr, Quantity>) -> Resources {
-    Resources(written.iter().map(|(name, q)| (name.clone(), amount(name, q).max(0))).collect())
-}
-
-fn placed(
-    cx: &mut Lowering<'_>,
-    file: FileId,
-    team: &SmolStr,
-    doc: &PlacedAppDoc,
-    known: &BTreeSet<(SmolStr, SmolStr)>,
-    record: &mut Record,
-    gone: &mut Gone,
-) {
-    let PlacedAppDoc { app, clusters, workloads } = doc;
-    let known = known.contains(&(team.clone(), app.value.clone()));
-    let mut placed = PlacedApp {
-        place: Some((file, app.span)),
-        clusters: clusters.iter().map(|c| c.value.clone()).collect(),
-        workloads: BTreeMap::new(),
-    };
-    placed.clusters.sort();
-    placed.clusters.dedup();
-    for name in clusters {
-        holds(cx, file, name, team, &app.value, gone);
-    }
-    for PlacedWorkloadDoc { workload, weights, seats } in workloads {
-        let mut rows: Vec<PlacedSeat> = Vec::with_capacity(seats.len());
-        for SeatDoc { cluster, pool, replicas, completions } in seats {
-            holds(cx, file, cluster, team, &app.value, gone);
-            if rows.iter().any(|r| r.cluster == cluster.value && r.pool == *pool) {
-                twice(cx, file, cluster, &format!("a seat in cluster `{}`", cluster.value));
+/// The files of the record that a compile depends on; a second one about the same thing, and one that lies where no team
+/// would look for it, are reported.
+fn files(cx: &mut Lowering<'_>) -> BTreeMap<Subject, FileId> {
+    let mut files: BTreeMap<Subject, FileId> = BTreeMap::new();
+    let inputs = cx.files;
+    for (index, file) in (0_u32..).zip(inputs) {
+        let id = FileId(index);
+        let Some((stem, _)) = file.path.file_name().and_then(|name| name.rsplit_once('.')) else { continue };
+        let form = match file.class {
+            FileClass::Placements if file.path.components().count() != 2 => {
+                cx.report(
+                    Diagnostic::new(
+                        codes::record::UNKNOWN_RECORD,
+                        Place::File(id),
+                        "no team's placements are recorded here",
+                    )
+                    .help(format!(
+                        "they lie in placements/<team>.yaml: move it to placements/{stem}.yaml, or remove it"
+                    )),
+                );
                 continue;
             }
-            rows.push(PlacedSeat {
-                cluster: cluster.value.clone(),
-                pool: pool.clone(),
-                replicas: *replicas,
-                completions: *completions,
-            });
+            FileClass::Placements => None,
+            FileClass::State => match StateForm::of(file.path.as_str()) {
+                form if form.is_for_compile() => Some(form),
+                _ => continue,
+            },
+            FileClass::FleetFile
+            | FileClass::Cluster
+            | FileClass::Policy
+            | FileClass::Team
+            | FileClass::TeamFolder
+            | FileClass::Vendor
+            | FileClass::Approval => continue,
+        };
+        let subject = (form, SmolStr::new(stem));
+        match files.get(&subject) {
+            None => {
+                files.insert(subject, id);
+            }
+            Some(first) => cx.report(
+                Diagnostic::new(
+                    codes::record::DUPLICATE_RECORD,
+                    Place::File(id),
+                    format!("`{stem}` is recorded in two files, which differ in their ending only"),
+                )
+                .related(Place::File(*first), "the other one")
+                .help("keep the one that is true, as .yaml"),
+            ),
         }
-        rows.sort();
-        let entry = PlacedWorkload { weights: weights.clone(), seats: rows };
-        if placed.workloads.insert(workload.value.clone(), entry).is_some() {
-            twice(cx, file, workload, &format!("workload `{}`", workload.value));
-        }
     }
-    if !known && !cx.unread.apps() {
-        cx.error(
-            codes::record::RECORD_GONE,
-            Place::Span(file, app.span),
-            format!("App `{team}/{}` is recorded and no longer there; its seats are given up", app.value),
-        );
-    }
-    if record.apps.insert((team.clone(), app.value.clone()), placed).is_some() {
-        twice(cx, file, app, &format!("App `{team}/{}`", app.value));
-    }
+    files
+}
+
+/// The documents of files, each with what its file is named after.
+fn documents<'f>(
+    inputs: &'f [FileInput],
+    files: &'f BTreeMap<Subject, FileId>,
+) -> impl Iterator<Item = (FileId, &'f SmolStr, &'f RecordDoc)> {
+    files.iter().flat_map(|((_, name), id)| {
+        inputs[id.index()].ir.docs.iter().filter_map(move |doc| match &doc.body {
+            DocBody::Record(part) => Some((*id, name, part)),
+            DocBody::Intent(_) | DocBody::Manifest(_) => None,
+        })
+    })
 }
 
 fn twice(cx: &mut Lowering<'_>, file: FileId, at: &Spanned<SmolStr>, what: &str) {
     cx.error(codes::record::DUPLICATE_RECORD, Place::Span(file, at.span), format!("{what} is recorded twice"));
-}
-
-/// Clusters without a file that the record still names: where first, and by which apps.
-type Gone = BTreeMap<SmolStr, (FileId, Span, BTreeSet<String>)>;
-
-fn holds(cx: &Lowering<'_>, file: FileId, cluster: &Spanned<SmolStr>, team: &SmolStr, app: &SmolStr, gone: &mut Gone) {
-    if cx.clusters.binary_search_by(|c| c.name.cmp(&cluster.value)).is_ok() || cx.unread.clusters {
-        return;
-    }
-    let (_, _, apps) = gone.entry(cluster.value.clone()).or_insert_with(|| (file, cluster.span, BTreeSet::new()));
-    apps.insert(format!("{team}/{app}"));
-}
-
-/// A cluster that holds placements and has no file: its file was removed too early. Said once, however much it holds.
-fn report_gone(cx: &mut Lowering<'_>, gone: Gone) {
-    for (cluster, (file, span, apps)) in gone {
-        let apps: Vec<String> = apps.into_iter().collect();
-        let message = format!("cluster `{cluster}` has no file in clusters/ and still holds {}", some_of("App", &apps));
-        cx.report(
-            Diagnostic::new(codes::record::CLUSTER_STILL_HOLDS, Place::Span(file, span), message)
-                .help("restore its file with `lifecycle: Draining`, let its apps move, set Retired, then remove it"),
-        );
-    }
 }

@@ -45,7 +45,7 @@ pub(super) fn clusters(cx: &mut Lowering<'_>, file: FileId, written: &ClusterSel
 
 /// The clusters that a selector matches.
 pub(super) fn set(cx: &Lowering<'_>, selector: &Selector) -> ClusterSet {
-    let ids = (0_u16..).map(ClusterId);
+    let ids = ClusterId::every();
     ids.zip(&cx.clusters).filter(|(_, c)| selector.matches(c)).map(|(id, _)| id).collect()
 }
 
@@ -82,7 +82,7 @@ pub(super) fn none_matches(cx: &mut Lowering<'_>, place: Place, selector: &Selec
 /// `0/5 clusters: 1 excluded (eu-a), 4 label mismatch (eu-b, eu-c, eu-d and 1 more)`.
 fn mismatches(cx: &Lowering<'_>, selector: &Selector, allowed: Option<&ClusterSet>) -> String {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (id, cluster) in (0_u16..).map(ClusterId).zip(&cx.clusters) {
+    for (id, cluster) in ClusterId::every().zip(&cx.clusters) {
         let reason = match selector.mismatch(cluster) {
             Some(mismatch) => mismatch.to_string(),
             None if allowed.is_some_and(|a| !a.contains(id)) => "not for the team".to_owned(),

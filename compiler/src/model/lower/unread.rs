@@ -82,7 +82,11 @@ impl Unread {
             Intent::Fleet(_) => self.fleet = true,
             Intent::Cluster(_) => self.clusters = true,
             Intent::Team(_) => self.teams = true,
-            Intent::PlacementPolicy(_) | Intent::OverridePolicy(_) | Intent::PriorityClass(_) => self.policies = true,
+            Intent::PlacementPolicy(_)
+            | Intent::OverridePolicy(_)
+            | Intent::Tide(_)
+            | Intent::Calendar(_)
+            | Intent::PriorityClass(_) => self.policies = true,
             Intent::App(_) => {
                 self.intents.insert(None);
             }

@@ -22,6 +22,8 @@ fn typed_by_kind(node: &Node<'_>, kind: &str) -> Result<(), DecodeError> {
         "App" => yaml::decode::<api::Object<api::AppSpec>>(node).map(drop),
         "PlacementPolicy" => yaml::decode::<api::Object<api::PlacementPolicySpec>>(node).map(drop),
         "OverridePolicy" => yaml::decode::<api::Object<api::OverridePolicySpec>>(node).map(drop),
+        "Tide" => yaml::decode::<api::Object<api::TideSpec>>(node).map(drop),
+        "Calendar" => yaml::decode::<api::Object<api::CalendarSpec>>(node).map(drop),
         "PriorityClass" => yaml::decode::<api::PriorityClass>(node).map(drop),
         other => panic!("no kind {other}"),
     }

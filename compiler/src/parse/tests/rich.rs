@@ -152,6 +152,35 @@ spec:
   overrides: [{images: [{newRegistry: mirror.example}]}]
 "#;
 
+pub(super) const TIDE: &str = r#"
+apiVersion: fleetwright.io/v1alpha1
+kind: Tide
+metadata: {name: inference}
+spec:
+  timeZone: Asia/Shanghai
+  apps: {matchLabels: {tier: inference}}
+  precedence: 1
+  days: [Mon, Tue, Wed, Thu, Fri, Sat, Sun]
+  calendar: holidays
+  phases:
+  - {name: day, from: "07:00", weights: {eu-a: 80, eu-b: 20}}
+  - name: night
+    from: "23:00"
+    weights: [{clusters: {names: [eu-b]}, weight: 1, min: 1, max: 9}]
+    replicas: 40%
+  move: {max: 20%, every: 5m}
+"#;
+
+pub(super) const CALENDAR: &str = r#"
+apiVersion: fleetwright.io/v1alpha1
+kind: Calendar
+metadata: {name: holidays}
+spec:
+  holidays:
+  - {name: National Day, date: "2026-10-01", until: "2026-10-07"}
+  workingDays: [{date: 2026-10-10}]
+"#;
+
 pub(super) const PRIORITY_CLASS: &str = r#"
 apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
@@ -170,5 +199,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("App", APP),
     ("PlacementPolicy", PLACEMENT_POLICY),
     ("OverridePolicy", OVERRIDE_POLICY),
+    ("Tide", TIDE),
+    ("Calendar", CALENDAR),
     ("PriorityClass", PRIORITY_CLASS),
 ];

@@ -4,3 +4,4 @@ mod comments;
 mod lines;
 mod secrets;
 mod texts;
+mod tides;

@@ -7,7 +7,7 @@ use crate::base::ClusterId;
 use crate::diff::diff;
 use crate::diff::tests::fixture::Files;
 use crate::model::{ClusterSet, Mismatch};
-use crate::plan::{Cause, Move};
+use crate::plan::{Cause, Move, Removal};
 use crate::report::{diff_markdown, diff_text, plan, why};
 use crate::schedule::{Deficit, Verdict};
 use crate::source::SourceFile;
@@ -69,11 +69,23 @@ fn moves() {
         Move { workload: 0, cluster: ClusterId(0), before: 0, after: 2, cause: Cause::New },
         Move { workload: 0, cluster: ClusterId(2), before: 4, after: 0, cause: Cause::Lifecycle },
     ];
+    let removed = |app: &str, with_app| Removal {
+        team: "shop".into(),
+        app: app.into(),
+        workload: "apps/Deployment/old".into(),
+        cluster: ClusterId(1),
+        before: 3,
+        with_app,
+    };
+    compiled.plan.removals = vec![removed("till", true), removed("web", false), removed("zoo", true)];
     let text = plan(&compiled).to_text(false);
     let expected = "
 Moves
-  shop/web apps/Deployment/web  eu-a  0 -> 2  nothing ran before
-  shop/web apps/Deployment/web  us-a  4 -> 0  the cluster is Draining or Retired
+  shop/till apps/Deployment/old  eu-b  3 -> 0  the app is no longer there
+  shop/web apps/Deployment/web   eu-a  0 -> 2  nothing ran before
+  shop/web apps/Deployment/web   us-a  4 -> 0  the cluster is Draining or Retired
+  shop/web apps/Deployment/old   eu-b  3 -> 0  the workload is no longer there
+  shop/zoo apps/Deployment/old   eu-b  3 -> 0  the app is no longer there
 ";
     assert!(text.ends_with(expected), "{text}");
 }

@@ -1,13 +1,14 @@
 //! What is missing is reported, and what is reported is missing.
 
 use super::facts::{AppFacts, Inputs, WorkloadFacts, sum};
+use crate::base::workload_numbers;
 use crate::schedule::Deficit;
 
 pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, violations: &mut Vec<String>) {
     let deficits = &app.target.deficits;
     // A refused increase and a constraint that cannot be met say themselves why replicas are missing.
     let explained = deficits.iter().any(|d| matches!(d, Deficit::Quota { .. } | Deficit::Spread { .. }));
-    for (number, facts) in (0_u16..).zip(&app.workloads) {
+    for (number, facts) in workload_numbers().zip(&app.workloads) {
         let reported = deficits.iter().find_map(|deficit| match deficit {
             Deficit::Unplaced { workload, replicas, wanted, displaced } if *workload == number => {
                 Some((*replicas, *wanted, *displaced))

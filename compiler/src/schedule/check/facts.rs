@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::{Capacity, Lifecycle, Strategy};
 use crate::base::taint::{Taint, TaintEffect, first_untolerated};
-use crate::base::{AppId, ClusterId, SmolStr};
+use crate::base::{AppId, ClusterId, PoolId, SmolStr};
 use crate::kinds::native;
 use crate::kinds::pod::{NodeFacts, PodFacts, fits_node};
 use crate::model::{App, Cluster, ClusterSet, Fleet, Object, Share, Workload, WorkloadKind};
@@ -199,7 +199,7 @@ impl<'a> Inputs<'a> {
     /// The positions of the pools of a cluster that a pod may use.
     pub fn usable_pools(&self, pod: &PodFacts, id: ClusterId) -> Vec<u16> {
         let may = |node: &NodeFacts| fits_node(pod, node).is_ok_and(|fit| fit.fits());
-        (0..).zip(&self.pools[id.index()].nodes).filter(|(_, node)| may(node)).map(|(at, _)| at).collect()
+        PoolId::every().zip(&self.pools[id.index()].nodes).filter(|(_, node)| may(node)).map(|(at, _)| at.0).collect()
     }
 
     /// `team/app: workload`, for messages.
@@ -235,6 +235,13 @@ impl<'a> AppFacts<'a> {
                     fleet.cluster(seat.cluster).name
                 ));
             }
+        }
+        let covers = |cluster: &ClusterId| inputs.variants.apps[id.index()].covers(*cluster);
+        if let Some(cluster) = target.seats.iter().map(|seat| seat.cluster).find(|cluster| !covers(cluster)) {
+            return wrong(format!(
+                "a seat in cluster {}, whose overrides were not applied",
+                fleet.cluster(cluster).name
+            ));
         }
         if !target.seats.is_sorted() {
             return wrong("seats out of order".to_owned());

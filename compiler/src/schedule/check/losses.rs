@@ -1,15 +1,22 @@
 //! No replica leaves without a listed cause.
 
 use super::facts::{AppFacts, Inputs, Standing, WorkloadFacts, limits, sum};
-use super::{rooms, spread};
+use super::rooms::Displaced;
+use super::spread;
 use crate::base::ClusterId;
 use crate::model::Share;
 
-pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, all: &[AppFacts<'_>], violations: &mut Vec<String>) {
+/// `displaced` is worked out once, when the first loss asks for it.
+pub(super) fn check<'d>(
+    inputs: &Inputs<'_>,
+    app: &AppFacts<'_>,
+    displaced: &dyn Fn() -> &'d Displaced,
+    violations: &mut Vec<String>,
+) {
     for facts in &app.workloads {
         for (cluster, before) in &facts.before {
             let after = facts.after.get(cluster).copied().unwrap_or(0);
-            if after < *before && !has_cause(inputs, app, all, facts, *cluster) {
+            if after < *before && !has_cause(inputs, app, displaced, facts, *cluster) {
                 violations.push(format!(
                     "{}: {before} replicas in cluster {} became {after} and nothing asked for it",
                     inputs.name(app, facts.workload),
@@ -20,25 +27,23 @@ pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, all: &[AppFacts<'_>
     }
 }
 
-fn has_cause(
+fn has_cause<'d>(
     inputs: &Inputs<'_>,
     app: &AppFacts<'_>,
-    all: &[AppFacts<'_>],
+    displaced: &dyn Fn() -> &'d Displaced,
     facts: &WorkloadFacts<'_>,
     cluster: ClusterId,
 ) -> bool {
     let leaves = inputs.standing_of(app, facts.workload, cluster) >= Standing::Evicting;
-    leaves
-        || is_disturbed(inputs, app, facts)
-        || breaks_spread(inputs, app)
-        || rooms::was_displaced(inputs, all, app, cluster)
+    leaves || is_disturbed(inputs, app, facts) || breaks_spread(inputs, app) || displaced().has(app.id, cluster)
 }
 
 /// Whether the intent of a workload changed since it was recorded, or was not met.
 fn is_disturbed(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'_>) -> bool {
     let (ran, wanted) = (sum(&facts.before), u64::from(facts.wanted()));
     let counts = match facts.workload.share {
-        Share::Divided => ran != wanted,
+        // More to place takes from nobody, unless the clusters are limited and others hold more.
+        Share::Divided => ran > wanted || (ran < wanted && app.app.placement.spread.iter().any(|s| s.max.is_some())),
         Share::Whole => ran != wanted || facts.before.len() > 1,
         Share::Everywhere => facts.before.values().any(|n| u64::from(*n) != wanted),
     };
@@ -68,7 +73,10 @@ fn breaks_spread(inputs: &Inputs<'_>, app: &AppFacts<'_>) -> bool {
         let set = selected.iter().filter_map(|name| inputs.fleet.cluster_id(name));
         let (selected, lacking) = spread::groups(inputs, &constraint.key, set);
         let too_many = constraint.max.is_some_and(|max| selected > max as usize);
-        let too_few = app.workloads.iter().any(|facts| {
+        let large = |facts: &&WorkloadFacts<'_>| {
+            !facts.before.is_empty() && (facts.workload.share != Share::Divided || facts.wanted() >= constraint.min)
+        };
+        let too_few = app.workloads.iter().filter(large).any(|facts| {
             spread::groups(inputs, &constraint.key, facts.before.keys().copied()).0 < constraint.min as usize
         });
         too_many || too_few || lacking.is_some()

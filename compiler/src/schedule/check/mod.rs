@@ -16,6 +16,8 @@ mod spread;
 mod standing;
 mod suspended;
 
+use std::cell::OnceCell;
+
 use super::{Scenario, Target};
 use crate::model::Fleet;
 use crate::placements::Record;
@@ -31,6 +33,9 @@ pub fn check(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Sce
     }
     let inputs = Inputs::new(fleet, variants, record, scenario, target);
     let mut violations = Vec::new();
+    if !target.settled {
+        violations.push("the schedule does not settle: each pass changes what the one before decided".to_owned());
+    }
     let mut apps = Vec::with_capacity(fleet.apps.len());
     for id in fleet.app_ids() {
         match AppFacts::new(&inputs, id) {
@@ -38,19 +43,20 @@ pub fn check(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Sce
             Err(violation) => violations.push(violation),
         }
     }
-    if !violations.is_empty() {
+    if apps.len() < fleet.apps.len() {
         // Seats that do not even name a place make every other rule meaningless.
         return violations;
     }
     for app in apps.iter().filter(|app| app.suspended) {
         suspended::check(&inputs, app, &mut violations);
     }
+    let displaced = OnceCell::new();
     for app in apps.iter().filter(|app| !app.suspended) {
         standing::check(&inputs, app, &mut violations);
         counts::check(&inputs, app, &mut violations);
         deficits::check(&inputs, app, &mut violations);
         spread::check(&inputs, app, &mut violations);
-        losses::check(&inputs, app, &apps, &mut violations);
+        losses::check(&inputs, app, &|| displaced.get_or_init(|| rooms::displaced(&inputs, &apps)), &mut violations);
     }
     quota::check(&inputs, &apps, &mut violations);
     rooms::check(&inputs, &apps, &mut violations);

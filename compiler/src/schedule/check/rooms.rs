@@ -1,8 +1,10 @@
 //! No pool is promised more than its nodes hold.
 
+use std::collections::BTreeSet;
+
 use super::facts::{AppFacts, Inputs};
 use crate::api::Capacity;
-use crate::base::{ClusterId, PoolId};
+use crate::base::{AppId, ClusterId, PoolId};
 use crate::kinds::pod::PodFacts;
 use crate::room::{PoolRef, Rooms};
 
@@ -26,25 +28,40 @@ pub(super) fn check(inputs: &Inputs<'_>, apps: &[AppFacts<'_>], violations: &mut
     }
 }
 
-/// Whether what was recorded in a cluster does not fit there, so that some of it had to go: nodes vanished, requests grew,
-/// DaemonSets took more, or the pods of an app may no longer use their pool.
-pub(super) fn was_displaced(inputs: &Inputs<'_>, all: &[AppFacts<'_>], app: &AppFacts<'_>, cluster: ClusterId) -> bool {
-    if !inputs.pools[cluster.index()].known {
-        return false;
+/// Where what was recorded does not fit, so that some of it had to go: nodes vanished, requests grew, DaemonSets took more,
+/// or the pods of an app may no longer use their pool.
+pub(super) struct Displaced {
+    /// Clusters with a pool that was promised more than it holds.
+    overdrawn: BTreeSet<ClusterId>,
+    /// Apps whose pods may not use the pool they were recorded in.
+    unusable: BTreeSet<(AppId, ClusterId)>,
+}
+
+impl Displaced {
+    pub(super) fn has(&self, app: AppId, cluster: ClusterId) -> bool {
+        self.overdrawn.contains(&cluster) || self.unusable.contains(&(app, cluster))
     }
+}
+
+/// Books all that was recorded.
+pub(super) fn displaced(inputs: &Inputs<'_>, all: &[AppFacts<'_>]) -> Displaced {
+    let known: Vec<ClusterId> = inputs.fleet.cluster_ids().filter(|c| inputs.pools[c.index()].known).collect();
     let mut rooms = with_daemons(inputs, all);
-    for other in all {
-        for (index, facts) in other.workloads.iter().enumerate().filter(|(_, facts)| !facts.is_daemon()) {
-            for (pool, replicas) in recorded(inputs, other, index, cluster) {
-                let usable = book(inputs, &mut rooms, other, index, (cluster, pool, replicas));
-                if !usable && other.id == app.id {
-                    return true;
+    let mut unusable = BTreeSet::new();
+    for app in all {
+        for (index, facts) in app.workloads.iter().enumerate().filter(|(_, facts)| !facts.is_daemon()) {
+            for cluster in facts.before.keys().copied().filter(|c| known.binary_search(c).is_ok()) {
+                for (pool, replicas) in recorded(inputs, app, index, cluster) {
+                    if !book(inputs, &mut rooms, app, index, (cluster, pool, replicas)) {
+                        unusable.insert((app.id, cluster));
+                    }
                 }
             }
-            debug_assert!(facts.before.len() <= inputs.fleet.clusters.len());
         }
     }
-    rooms.pools(cluster).any(|pool| rooms.is_overdrawn(pool))
+    let is_overdrawn = |c: &ClusterId| rooms.pools(*c).any(|pool| rooms.is_overdrawn(pool));
+    let overdrawn = known.iter().copied().filter(is_overdrawn).collect();
+    Displaced { overdrawn, unusable }
 }
 
 /// The recorded seats of a workload in a cluster. A pool that is no longer there is one its pods may not use.

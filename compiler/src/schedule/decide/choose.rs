@@ -96,6 +96,8 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
         candidate.held = stage.apps[id.index()].clusters.contains(cluster);
         if let Some(lead) = lead.filter(|_| leads) {
             for_lead(stage, id, &tasks[lead], cluster, &mut candidate);
+            // What stayed outside of the set for want of a place, and may stay now, is as good as any of the set.
+            candidate.held |= candidate.kept > 0;
         }
         let held = candidate.held || candidate.kept > 0;
         let others = tasks.iter().filter(|task| Some(task.workload) != lead);

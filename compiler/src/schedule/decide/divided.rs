@@ -36,13 +36,22 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     }
     let former = &stage.apps[id.index()].workloads[task.workload].weights;
     let start = if matches!(former, Weights::Former(_)) && !frozen { Start::Anew } else { Start::Steady };
-    let outcome = divide(&Division {
-        strategy: strategy(&workload.policy),
-        capacity: capacity(workload.policy.capacity),
-        start,
-        replicas: task.wanted,
-        candidates: &candidates,
-    });
+    let division = |candidates: &[Candidate]| {
+        divide(&Division {
+            strategy: strategy(&workload.policy),
+            capacity: capacity(workload.policy.capacity),
+            start,
+            replicas: task.wanted,
+            candidates,
+        })
+    };
+    let mut outcome = division(&candidates);
+    // Floors can take what a group of the spread needs; then, too, nothing is added.
+    let missed = |candidate: &Candidate, seats: &u32| candidate.witness && candidate.floor > 1 && *seats == 0;
+    if candidates.iter().zip(&outcome.seats).any(|(candidate, seats)| missed(candidate, seats)) {
+        candidates.iter_mut().for_each(|candidate| candidate.vetoed = true);
+        outcome = division(&candidates);
+    }
     // A division that was refused stays to be done.
     let weights = match former {
         Weights::Former(_) if outcome.refused || frozen => former.clone(),

@@ -175,8 +175,10 @@ fn settle_open_rows(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows:
 /// Notes replicas that are booked nowhere any more.
 fn displace(stage: &mut Stage<'_, '_>, at: (AppId, usize, ClusterId), replicas: u32) {
     if replicas > 0 {
-        *stage.displaced.entry(at).or_default() += replicas;
-        *stage.displaced_in_all.entry((at.0, at.1)).or_default() += replicas;
+        let here = stage.displaced.entry(at).or_default();
+        *here = here.saturating_add(replicas);
+        let all = stage.displaced_in_all.entry((at.0, at.1)).or_default();
+        *all = all.saturating_add(replicas);
     }
 }
 
@@ -201,7 +203,9 @@ fn clip(stage: &mut Stage<'_, '_>, pool: PoolRef) {
             return;
         }
         for (index, row) in rows.iter().enumerate() {
-            if stage.view.books_in_full(id, workload, row.cluster) {
+            // a number that an override writes is booked once for all rows, and in full
+            let written = stage.view.written(id, workload, row.cluster).is_some();
+            if written || stage.view.books_in_full(id, workload, row.cluster) {
                 continue;
             }
             for booking in stage.bookings(id, workload, std::slice::from_ref(row)) {

@@ -1,5 +1,7 @@
 //! The turn of one app: decided, held against the quota, and taken or left.
 
+use std::collections::BTreeSet;
+
 use crate::base::AppId;
 use crate::model::Share;
 use crate::schedule::Deficit;
@@ -102,7 +104,13 @@ fn spread_deficit(stage: &Stage<'_, '_>, id: AppId, failure: Failure) -> Option<
     };
     match failure {
         Failure::NoCandidates | Failure::TooLittleRoom { .. } => None,
-        Failure::TooFewReplicas { constraint, replicas, min } => of(constraint, replicas, min),
+        // Fewer replicas than groups: what can hold one is also no more than there are groups.
+        Failure::TooFewReplicas { constraint, replicas, min } => {
+            let key = &spread.get(constraint)?.key;
+            let candidates = stage.view.fleet.app(id).placement.candidates.iter();
+            let groups: BTreeSet<u32> = candidates.filter_map(|cluster| stage.view.group(key, cluster)).collect();
+            of(constraint, replicas.min(u32::try_from(groups.len()).unwrap_or(u32::MAX)), min)
+        }
         Failure::TooFewGroups { constraint, have, min } => of(constraint, have, min),
         Failure::NoFeasibleSet | Failure::SpreadNotFound => {
             let first = spread.iter().max_by_key(|spread| spread.min)?;

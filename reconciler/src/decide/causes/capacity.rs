@@ -73,6 +73,9 @@ fn document(seen: &ClusterSeen) -> Option<CapacityDoc> {
     Some(CapacityDoc { uid: seen.uid.clone(), pools })
 }
 
+/// Amounts as the record writes them.
+type Quantities = BTreeMap<SmolStr, Spanned<Quantity>>;
+
 fn pool(seen: &PoolSeen) -> PoolDoc {
     let others = seen.others.iter().filter(|(_, requests)| !requests.is_empty());
     PoolDoc {
@@ -85,9 +88,12 @@ fn pool(seen: &PoolSeen) -> PoolDoc {
     }
 }
 
-fn quantities(resources: &Resources) -> BTreeMap<SmolStr, Quantity> {
+fn quantities(resources: &Resources) -> Quantities {
     // What amount_text writes is a quantity.
-    let quantity = |(name, amount): (&SmolStr, i128)| Some((name.clone(), amount_text(name, amount).parse().ok()?));
+    let quantity = |(name, amount): (&SmolStr, i128)| {
+        let quantity: Quantity = amount_text(name, amount).parse().ok()?;
+        Some((name.clone(), Spanned::new(quantity, Span::default())))
+    };
     resources.iter().filter_map(quantity).collect()
 }
 
@@ -101,7 +107,7 @@ fn differs(recorded: &CapacityDoc, seen: &CapacityDoc) -> bool {
 }
 
 fn pool_differs(before: &PoolDoc, after: &PoolDoc) -> bool {
-    let amounts = |of: &BTreeMap<SmolStr, Quantity>| -> BTreeMap<SmolStr, i128> {
+    let amounts = |of: &Quantities| -> BTreeMap<SmolStr, i128> {
         of.iter().map(|(name, quantity)| (name.clone(), amount(name, quantity))).collect()
     };
     let used = |doc: &PoolDoc| {

@@ -1,10 +1,11 @@
 //! A phase of a tide is due: the clock is in another phase than the one that what is live was decided for.
 //!
-//! Which phase the clock is in is computed elsewhere; here it becomes a commit. The weights change at once.
+//! A phase is a state of the clock, not an event: a tick that was missed costs nothing. The weights change at once.
 
 use fleetwright_compiler::placements::TideDoc;
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::RepoPath;
+use fleetwright_compiler::tide::{Timestamp, phase_at};
 
 use crate::commit::Cause;
 use crate::decide::{DecideError, Intents, Proposal, Report, Urgency, View, clock, key};
@@ -19,6 +20,24 @@ pub struct Due<'a> {
     pub phase: &'a str,
     /// When it began, in seconds since 1970.
     pub window_secs: i64,
+}
+
+/// The turn of each tide whose phase is another than the recorded one.
+///
+/// # Errors
+/// None but our own mistakes.
+pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Vec<Proposal>, DecideError> {
+    let (Some(current), Ok(now)) = (view.current, Timestamp::from_second(view.situation.now_secs)) else {
+        return Ok(Vec::new());
+    };
+    let mut proposals = Vec::new();
+    for tide in &current.fleet.tides {
+        let Some(window) = phase_at(&tide.timetable, now) else { continue };
+        let Some(phase) = tide.phases.get(window.phase) else { continue };
+        let due = Due { tide: &tide.name, phase: &phase.name, window_secs: window.begin.as_second() };
+        proposals.extend(turn(view, due, reports)?);
+    }
+    Ok(proposals)
 }
 
 /// The turn of a tide, where the phase is another than the recorded one. A turn that was taken back in this window is not

@@ -27,7 +27,8 @@ pub fn failover(desk: &Desk<'_>, cluster: &str, again: bool) -> Result<Proposal,
     let first = declared(name, epoch);
     let (number, now) = (epoch.to_string(), desk.now());
     let is_used = desk.live.has_key(&first);
-    if is_used && lost.is_none() && !again {
+    let is_ready = state.outages.get(name).is_none_or(|outage| outage.state == OutageState::Ready);
+    if is_used && is_ready && !again {
         return Err(OrderError::Guarded(format!(
             "cluster {name} failed over in this epoch ({epoch}) before, and that was taken back; `fleetwright failover \
              {name} --again` does it all the same"
@@ -37,7 +38,7 @@ pub fn failover(desk: &Desk<'_>, cluster: &str, again: bool) -> Result<Proposal,
     let outage = OutageDoc {
         state: OutageState::Lost,
         epoch: Some(epoch),
-        since: lost.and_then(|lost| lost.since.clone()).or_else(|| Some(now)),
+        since: lost.and_then(|lost| lost.since.clone()).or(Some(now)),
         by: Some(desk.person.name.as_str().into()),
     };
     let text = (key, format!("Fail over from {name}: {} says so", desk.person.name), format!("Epoch {epoch}."));

@@ -145,7 +145,7 @@ fn placed(doc: PlacedAppDoc) -> (SmolStr, PlacedApp) {
     let workloads = doc.workloads.into_iter().map(|workload| {
         let seats = workload.seats.into_iter().map(|seat| PlacedSeat {
             cluster: seat.cluster.value,
-            pool: seat.pool,
+            pool: seat.pool.map(|pool| pool.value),
             replicas: seat.replicas,
             completions: seat.completions,
         });

@@ -1,0 +1,175 @@
+//! `placements/`: what runs where.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::super::Lowering;
+use super::twice;
+use crate::base::{FileId, SmolStr, Span, Spanned};
+use crate::diag::{Diagnostic, Place, codes, some_of};
+use crate::model::App;
+use crate::placements::{OTHER_POOL, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, PlacedWorkloadDoc};
+use crate::placements::{Record, SeatDoc};
+
+/// Reads placements against the fleet.
+pub(super) struct Placements<'f> {
+    /// By (team, app), the apps there are.
+    apps: BTreeMap<(SmolStr, SmolStr), &'f App>,
+    /// Clusters without a file that the record still names: where first, and by which apps.
+    gone: BTreeMap<SmolStr, (FileId, Span, BTreeSet<String>)>,
+    /// By cluster, once a seat names one of its pools: the pools it has, and those that were said to be gone.
+    pools: BTreeMap<SmolStr, BTreeSet<SmolStr>>,
+}
+
+impl<'f> Placements<'f> {
+    pub(super) fn new(cx: &Lowering<'_>, apps: &'f [Arc<App>]) -> Self {
+        let apps = apps.iter().map(|app| ((cx.teams[app.team.index()].name.clone(), app.name.clone()), &**app));
+        Self { apps: apps.collect(), gone: BTreeMap::new(), pools: BTreeMap::new() }
+    }
+
+    /// Reads one app of a team's file.
+    pub(super) fn app(
+        &mut self,
+        cx: &mut Lowering<'_>,
+        file: FileId,
+        team: &SmolStr,
+        doc: &PlacedAppDoc,
+        record: &mut Record,
+    ) {
+        let PlacedAppDoc { app, clusters, workloads } = doc;
+        let known = self.apps.get(&(team.clone(), app.value.clone())).copied();
+        let keys: Option<BTreeSet<&SmolStr>> =
+            known.filter(|_| !cx.unread.objects_of(team)).map(|app| app.workloads.iter().map(|w| &w.key).collect());
+        let mut placed = PlacedApp {
+            place: Some((file, app.span)),
+            clusters: clusters.iter().map(|c| c.value.clone()).collect(),
+            workloads: BTreeMap::new(),
+        };
+        placed.clusters.sort();
+        placed.clusters.dedup();
+        for name in clusters {
+            self.holds(cx, file, name, team, &app.value);
+        }
+        for PlacedWorkloadDoc { workload, weights, seats } in workloads {
+            let seats = self.seats(cx, file, (team, &app.value), seats, record);
+            if keys.as_ref().is_some_and(|keys| !keys.contains(&workload.value)) {
+                let running: u64 = seats.iter().map(|seat| u64::from(seat.replicas)).sum();
+                let message = format!(
+                    "workload `{}` of App `{team}/{}` is recorded and no longer there; its {running} replicas are given up",
+                    workload.value, app.value
+                );
+                cx.error(codes::record::RECORD_GONE, Place::Span(file, workload.span), message);
+            }
+            let entry = PlacedWorkload { weights: weights.clone(), seats };
+            if placed.workloads.insert(workload.value.clone(), entry).is_some() {
+                twice(cx, file, workload, &format!("workload `{}`", workload.value));
+            }
+        }
+        if known.is_none() && !cx.unread.apps() {
+            cx.error(
+                codes::record::RECORD_GONE,
+                Place::Span(file, app.span),
+                format!("App `{team}/{}` is recorded and no longer there; its seats are given up", app.value),
+            );
+        }
+        if record.apps.insert((team.clone(), app.value.clone()), placed).is_some() {
+            twice(cx, file, app, &format!("App `{team}/{}`", app.value));
+        }
+    }
+
+    fn seats(
+        &mut self,
+        cx: &mut Lowering<'_>,
+        file: FileId,
+        (team, app): (&SmolStr, &SmolStr),
+        seats: &[SeatDoc],
+        record: &Record,
+    ) -> Vec<PlacedSeat> {
+        let mut rows: Vec<PlacedSeat> = Vec::with_capacity(seats.len());
+        let mut seen: BTreeSet<(&SmolStr, Option<&SmolStr>)> = BTreeSet::new();
+        for SeatDoc { cluster, pool, replicas, completions } in seats {
+            self.holds(cx, file, cluster, team, app);
+            if !seen.insert((&cluster.value, pool.as_ref().map(|pool| &pool.value))) {
+                twice(cx, file, cluster, &format!("a seat in cluster `{}`", cluster.value));
+                continue;
+            }
+            if let Some(pool) = pool {
+                self.pool(cx, file, &cluster.value, pool, record);
+            }
+            rows.push(PlacedSeat {
+                cluster: cluster.value.clone(),
+                pool: pool.as_ref().map(|pool| pool.value.clone()),
+                replicas: *replicas,
+                completions: *completions,
+            });
+        }
+        rows.sort();
+        rows
+    }
+
+    /// Notes a cluster that holds something and has no file.
+    fn holds(&mut self, cx: &Lowering<'_>, file: FileId, cluster: &Spanned<SmolStr>, team: &SmolStr, app: &SmolStr) {
+        if cx.clusters.binary_search_by(|c| c.name.cmp(&cluster.value)).is_ok() || cx.unread.clusters {
+            return;
+        }
+        let first = || (file, cluster.span, BTreeSet::new());
+        let (_, _, apps) = self.gone.entry(cluster.value.clone()).or_insert_with(first);
+        apps.insert(format!("{team}/{app}"));
+    }
+
+    /// Reports a pool that its cluster no longer has, once.
+    fn pool(
+        &mut self,
+        cx: &mut Lowering<'_>,
+        file: FileId,
+        cluster: &SmolStr,
+        pool: &Spanned<SmolStr>,
+        record: &Record,
+    ) {
+        let Ok(index) = cx.clusters.binary_search_by(|c| c.name.cmp(cluster)) else { return };
+        let pools = self.pools.entry(cluster.clone()).or_insert_with(|| {
+            let stated = cx.clusters[index].pools.iter().flatten().map(|pool| &pool.name);
+            let observed = record.clusters.get(cluster).and_then(|observed| observed.capacity.as_ref());
+            let other = observed.into_iter().flatten().map(|pool| &pool.name).filter(|name| *name == OTHER_POOL);
+            stated.chain(other).cloned().collect()
+        });
+        if !pools.insert(pool.value.clone()) {
+            return;
+        }
+        let message = format!(
+            "pool `{}` of cluster `{cluster}` is recorded and no longer there; what runs in it is placed anew",
+            pool.value
+        );
+        cx.error(codes::record::RECORD_GONE, Place::Span(file, pool.span), message);
+    }
+
+    /// Reads one app of `state/suspended.yaml`.
+    pub(super) fn suspended(&self, cx: &mut Lowering<'_>, file: FileId, app: &Spanned<SmolStr>, record: &mut Record) {
+        let key = app.value.split_once('/').map(|(team, name)| (SmolStr::new(team), SmolStr::new(name)));
+        match key.filter(|key| self.apps.contains_key(key)) {
+            Some(key) => {
+                record.suspended.insert(key);
+            }
+            None if cx.unread.apps() => {}
+            None => cx.error(
+                codes::record::RECORD_GONE,
+                Place::Span(file, app.span),
+                format!("App `{}` is suspended and no longer there", app.value),
+            ),
+        }
+    }
+
+    /// A cluster that holds placements and has no file: its file was removed too early. Said once, however much it holds.
+    pub(super) fn report_gone(self, cx: &mut Lowering<'_>) {
+        for (cluster, (file, span, apps)) in self.gone {
+            let apps: Vec<String> = apps.into_iter().collect();
+            let message =
+                format!("cluster `{cluster}` has no file in clusters/ and still holds {}", some_of("App", &apps));
+            cx.report(
+                Diagnostic::new(codes::record::CLUSTER_STILL_HOLDS, Place::Span(file, span), message).help(
+                    "restore its file with `lifecycle: Draining`, let its apps move, set Retired, then remove it",
+                ),
+            );
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a pass did, for status, logs and metrics.
+
+use crate::apply::decide::Step;
+use crate::apply::hold::Held;
+use crate::apply::inventory::AppName;
+use crate::apply::standing::Why;
+use crate::cluster::{Identity, Key};
+
+/// What a pass did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Who answered.
+    pub identity: Identity,
+    /// What was done, in order.
+    pub done: Vec<Done>,
+    /// What was not, and why.
+    pub held: Vec<Held>,
+    /// Requests that wrote, inventories and hand-overs included.
+    pub writes: u32,
+    /// Steps that the last round still wanted to take.
+    pub unfinished: usize,
+    /// Apps that somebody else wrote meanwhile, or whose inventory could not be written, and why.
+    pub lost: Vec<(AppName, String)>,
+}
+
+/// One thing that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Whose.
+    pub app: AppName,
+    /// Which.
+    pub key: Key,
+    /// What.
+    pub did: Did,
+}
+
+/// What was done to an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// It was applied.
+    Applied(Why),
+    /// Fields of other managers were taken over.
+    Adopted,
+    /// Its old form was deleted, to be applied anew.
+    Replaced,
+    /// It was deleted, or its deletion began.
+    Pruned,
+    /// It was gone already.
+    WasGone,
+    /// The server was asked what an apply would do, and would do it.
+    WouldApply(Why),
+    /// Nothing was asked: it would be deleted.
+    WouldPrune,
+    /// The server was asked, and would refuse.
+    WouldFail(String),
+}
+
+impl Report {
+    /// Of a pass that did nothing yet.
+    #[must_use]
+    pub fn new(identity: Identity) -> Self {
+        Self { identity, done: Vec::new(), held: Vec::new(), writes: 0, unfinished: 0, lost: Vec::new() }
+    }
+
+    /// Whether all that is wanted is applied, whatever is kept of what is not.
+    #[must_use]
+    pub fn is_applied(&self) -> bool {
+        self.unfinished == 0 && self.lost.is_empty() && self.held.iter().all(|held| held.why.is_kept())
+    }
+
+    /// Whether there is nothing left to do and nothing to wait for.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.unfinished == 0 && self.lost.is_empty() && self.held.is_empty()
+    }
+}
+
+impl Step {
+    /// Whose it is.
+    #[must_use]
+    pub fn app(&self) -> &AppName {
+        match self {
+            Self::Apply { app, .. }
+            | Self::Replace { app, .. }
+            | Self::Prune { app, .. }
+            | Self::Forget { app, .. } => app,
+        }
+    }
+
+    /// What it is about.
+    #[must_use]
+    pub fn key(&self) -> &Key {
+        match self {
+            Self::Apply { key, .. }
+            | Self::Replace { key, .. }
+            | Self::Prune { key, .. }
+            | Self::Forget { key, .. } => key,
+        }
+    }
+}

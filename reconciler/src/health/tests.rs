@@ -1,0 +1,96 @@
+//! Every file of `testdata/` says in its name what it is judged to be; texts that are not objects are Unknown.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use fleetwright_compiler::yaml;
+use serde_json::{Value, json};
+
+use super::{Health, assess};
+
+const WORDS: [(&str, Health); 5] = [
+    ("current", Health::Current),
+    ("in_progress", Health::InProgress),
+    ("terminating", Health::Terminating),
+    ("unknown", Health::Unknown),
+    ("failed", Health::Failed),
+];
+
+#[test]
+fn every_file_is_judged_as_its_name_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/health/testdata");
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/health/rules");
+    let mut untested: BTreeSet<String> = std::fs::read_dir(rules)
+        .expect("rules")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().trim_end_matches(".rs").to_owned())
+        .filter(|rule| rule != "mod")
+        .collect();
+    untested.extend(["generic".to_owned(), "ready".to_owned(), "at_once".to_owned()]);
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .expect("testdata")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    for name in &names {
+        let mut parts = name.trim_end_matches(".yaml").split('-');
+        let rule = parts.next().expect("a rule");
+        let word = parts.next().expect("<rule>-<state>");
+        let (_, expected) = WORDS.iter().find(|row| row.0 == word).expect("a state of WORDS");
+        let text = std::fs::read_to_string(folder.join(name)).expect("a text");
+        let (health, why) = assess(&object(&text));
+        assert_eq!(health, *expected, "{name}: {why}");
+        assert!(!why.is_empty() && !why.ends_with(": "), "{name}: {why:?}");
+        untested.remove(rule);
+    }
+    assert!(untested.is_empty(), "rules without a file: {untested:?}");
+}
+
+/// The one document of a text, as JSON.
+fn object(text: &str) -> Value {
+    let (documents, errors) = yaml::compose(text, &yaml::Limits::default());
+    assert!(errors.is_empty(), "{errors:?}");
+    documents.into_iter().find_map(|document| document.root).expect("a document").to_json()
+}
+
+#[test]
+fn reasons_say_what_is_missing() {
+    let deployment = |status: Value| {
+        json!({ "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": { "generation": 2 }, "spec": { "replicas": 3 }, "status": status })
+    };
+    let rows = [
+        (json!({ "observedGeneration": 1 }), "its controller has seen generation 1, the object is at 2"),
+        (json!({ "observedGeneration": 2, "replicas": 2 }), "2 of 3 replicas exist"),
+        (
+            json!({ "conditions": [{ "type": "Stalled", "status": "True", "reason": "R", "message": "no quota" }] }),
+            "Stalled is True: no quota",
+        ),
+        (json!({ "replicas": "3" }), "`.status.replicas` is not a whole number"),
+        (json!({ "conditions": {} }), "`.status.conditions` is not a list"),
+    ];
+    for (status, expected) in rows {
+        assert_eq!(assess(&deployment(status)).1, expected);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_never_healthy() {
+    let rows = [
+        json!({ "apiVersion": "apps/v1", "kind": "Deployment", "spec": { "replicas": "3" } }),
+        json!({ "apiVersion": "v1", "kind": "Pod", "status": { "phase": ["Running"] } }),
+        json!({ "apiVersion": "example.com/v1", "kind": "Thing", "status": { "conditions": [{ "type": 7 }] } }),
+        json!({ "apiVersion": "example.com/v1", "kind": "Thing", "metadata": { "generation": 1.5 } }),
+        json!(null),
+        json!([]),
+    ];
+    for object in rows {
+        assert_eq!(assess(&object).0, Health::Unknown, "{object}");
+    }
+}
+
+#[test]
+fn the_worst_object_is_the_health_of_an_app() {
+    let app = [Health::Current, Health::Unknown, Health::InProgress];
+    assert_eq!(app.iter().max(), Some(&Health::Unknown));
+    assert_eq!([Health::Failed, Health::Unknown].iter().max(), Some(&Health::Failed));
+}

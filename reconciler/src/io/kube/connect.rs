@@ -1,0 +1,77 @@
+//! From a kubeconfig, or from inside a pod, to a client.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use tokio::runtime::{Builder, Runtime};
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ConnectError(String);
+
+impl ConnectError {
+    fn of(what: &str, error: &dyn std::fmt::Display) -> Self {
+        Self(format!("{what}: {error}"))
+    }
+}
+
+/// Where a cluster is and who we are there. Credentials stay in the kubeconfig.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// A context of a kubeconfig.
+    Context {
+        /// The file; `None`: `$KUBECONFIG`, else `~/.kube/config`.
+        kubeconfig: Option<PathBuf>,
+        /// The context; `None`: the current one.
+        context: Option<String>,
+    },
+    /// The service account of this pod.
+    InCluster,
+}
+
+/// The threads on which requests run: one set for all clusters of a process.
+#[derive(Clone, Debug)]
+pub struct KubeRuntime(Arc<Runtime>);
+
+impl KubeRuntime {
+    /// Starts them.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub fn start() -> Result<Self, ConnectError> {
+        let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("kube").enable_all().build();
+        runtime.map(|runtime| Self(Arc::new(runtime))).map_err(|error| ConnectError::of("no threads", &error))
+    }
+
+    pub(super) fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.0.block_on(future)
+    }
+
+    pub(super) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> tokio::task::AbortHandle {
+        self.0.spawn(future).abort_handle()
+    }
+}
+
+pub(super) fn client(runtime: &KubeRuntime, connection: &Connection) -> Result<kube::Client, ConnectError> {
+    let mut config = match connection {
+        Connection::InCluster => {
+            kube::Config::incluster().map_err(|error| ConnectError::of("no service account in this pod", &error))?
+        }
+        Connection::Context { kubeconfig, context } => {
+            let read = match kubeconfig {
+                Some(path) => Kubeconfig::read_from(path),
+                None => Kubeconfig::read(),
+            };
+            let file = read.map_err(|error| ConnectError::of("the kubeconfig cannot be read", &error))?;
+            let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
+            let loaded = runtime.block_on(kube::Config::from_custom_kubeconfig(file, &options));
+            loaded.map_err(|error| ConnectError::of(context.as_deref().unwrap_or("the current context"), &error))?
+        }
+    };
+    config.default_retry = false;
+    // The client starts tasks of its own, which need the runtime.
+    let _here = runtime.0.enter();
+    kube::Client::try_from(config).map_err(|error| ConnectError::of("the connection cannot be set up", &error))
+}

@@ -1,0 +1,60 @@
+//! The authority, keys and token of one cluster, made anew each time.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose,
+};
+
+use super::error::RigError;
+
+/// What clients of a cluster need. The files lie in its folder: `ca.crt`, `server.crt`, `server.key`, `accounts.key`,
+/// `accounts.pub`, `tokens.csv`.
+#[derive(Debug)]
+pub(super) struct Identity {
+    /// The authority's certificate, DER.
+    pub authority: Vec<u8>,
+    /// The token of an administrator.
+    pub token: String,
+}
+
+/// Makes and writes all of it. EC P-256 throughout: Kubernetes signs service accounts' tokens with it as well (ES256).
+pub(super) fn write(folder: &Path) -> Result<Identity, RigError> {
+    let mut params = CertificateParams::new(Vec::new())?;
+    params.distinguished_name.push(DnType::CommonName, "fleetwright tests");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+
+    let key = KeyPair::generate()?;
+    let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned(), "localhost".to_owned()])?;
+    params.distinguished_name.push(DnType::CommonName, "kube-apiserver");
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    let certificate = params.signed_by(&key, &authority)?;
+
+    let accounts = KeyPair::generate()?;
+    let token = token()?;
+    for (name, text) in [
+        ("ca.crt", authority.pem()),
+        ("server.crt", certificate.pem()),
+        ("server.key", key.serialize_pem()),
+        ("accounts.key", accounts.serialize_pem()),
+        ("accounts.pub", accounts.public_key_pem()),
+        ("tokens.csv", format!("{token},admin,admin,\"system:masters\"\n")),
+    ] {
+        fs::write(folder.join(name), text).map_err(RigError::io(format!("writing {name}")))?;
+    }
+    Ok(Identity { authority: authority.der().to_vec(), token })
+}
+
+/// 128 random bits: other users of the machine reach the port, too.
+fn token() -> Result<String, RigError> {
+    let mut bytes = [0_u8; 16];
+    fs::File::open("/dev/urandom")
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .map_err(RigError::io("reading /dev/urandom"))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
