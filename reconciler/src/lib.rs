@@ -16,6 +16,7 @@ pub mod instant;
 pub mod io;
 pub mod observation;
 pub mod observe;
+pub mod order;
 pub mod ports;
 pub mod record_files;
 pub mod seen;

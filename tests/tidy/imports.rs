@@ -97,6 +97,26 @@ fn modules_import_only_what_is_to_their_left() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What decides has no effects: those lie behind ports.
+#[test]
+fn what_the_reconciler_decides_with_imports_no_effects() {
+    let pure = ["decide/", "health/", "observation.rs", "commit.rs", "state.rs", "record_files.rs", "instant.rs"];
+    let banned = ["crate::io", "std::fs", "std::net", "std::process", "std::env::", "SystemTime", "Instant::now"];
+    let mut wrong = Vec::new();
+    for (path, text) in sources("reconciler/src") {
+        let inside = path.trim_start_matches("reconciler/src/");
+        if !pure.iter().any(|place| inside.starts_with(place)) {
+            continue;
+        }
+        for (number, line) in code(&text).lines().enumerate() {
+            for name in banned.iter().filter(|b| line.contains(**b)) {
+                wrong.push(format!("{path}:{}: {name}", number + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn some_crates_are_named_in_one_place_only() {
     let places = [

@@ -32,7 +32,7 @@ const fn field(kind: &'static str, path: &'static [&'static str], will: &'static
 pub const NOT_YET: &[NotYet] = &[
     field("Fleet", &["spec", "branches", "rendered"], "writing manifests to a branch needs the reconciler"),
     field("Fleet", &["spec", "limits"], "budgets of deletions and moves need the reconciler"),
-    field("Fleet", &["spec", "failover"], "failover needs the reconciler"),
+    field("Fleet", &["spec", "failover", "purgeMode"], "moves happen at once"),
     field("Fleet", &["spec", "adopt"], "adoption needs the reconciler"),
     field("Fleet", &["spec", "drift"], "drift needs the reconciler"),
     field("Fleet", &["spec", "secrets", "decryption"], "encrypted documents are not rendered yet"),

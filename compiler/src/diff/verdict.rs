@@ -23,6 +23,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
             Lifecycle::Retired => "retired".to_owned(),
         },
         Verdict::Unhealthy => "not ready".to_owned(),
+        Verdict::Evicted => "evicted".to_owned(),
         Verdict::LargerThanNode { resource, needed, largest } => {
             let (needed, largest) = (plain_amount(resource, *needed), plain_amount(resource, *largest));
             format!("larger than any node: need {needed} {resource}, largest node {largest}")

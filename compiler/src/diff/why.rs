@@ -271,6 +271,7 @@ impl<'c> Whys<'c> {
             Cause::Refill => "they take the place of replicas that left another cluster, or were short",
             Cause::Taint => "a NoExecute taint is not tolerated",
             Cause::Lifecycle => "the cluster is Draining or Retired",
+            Cause::Evicted => "the app is evicted from the cluster",
             // Told by what differs between the two.
             Cause::New | Cause::Total | Cause::Weights | Cause::Intent => return None,
         };

@@ -22,7 +22,7 @@ mod workload;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::Plaintext;
+use crate::api::{IntOrPercent, Plaintext};
 use crate::base::{AppId, ClusterId, FileId, SmolStr, TeamId};
 
 pub use crate::kinds::replicas::WorkloadKind;
@@ -113,8 +113,27 @@ pub struct Settings {
     pub live_branch: SmolStr,
     /// People's branch. Default `main`.
     pub intents_branch: SmolStr,
+    /// When lost clusters are failed over.
+    pub failover: Failover,
     /// Whether Secrets may lie in the clear.
     pub plaintext: Plaintext,
     /// `${fleet.values.x}`.
     pub values: BTreeMap<SmolStr, SmolStr>,
+}
+
+/// When lost clusters are failed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failover {
+    /// The most clusters that may look lost at once: more of them hold every failover.
+    pub max_clusters: Option<IntOrPercent>,
+    /// How long a cluster must not answer before apps leave it that tolerate nothing else.
+    pub after_secs: u64,
+}
+
+impl Default for Failover {
+    /// Kubernetes waits 300 s before it evicts pods from a node that does not answer
+    /// (`DefaultTolerationSeconds`), and so does Karmada for clusters.
+    fn default() -> Self {
+        Self { max_clusters: None, after_secs: 300 }
+    }
 }

@@ -9,6 +9,8 @@
 
 mod read;
 mod state;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -141,6 +141,8 @@ pub enum Cause {
     Lifecycle,
     /// The scenario supposes the cluster lost.
     Lost,
+    /// The app is evicted from the cluster.
+    Evicted,
     /// The pool no longer holds them.
     Displaced,
     /// They take the place of replicas that left another cluster, or were short before.

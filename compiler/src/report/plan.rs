@@ -92,7 +92,7 @@ pub struct MoveReport {
     pub before: u32,
     /// Replicas that should run.
     pub after: u32,
-    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Displaced`, `Refill` or `Removed`.
+    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Evicted`, `Displaced`, `Refill` or `Removed`.
     pub cause: &'static str,
     /// The cause in words.
     pub why: &'static str,
@@ -275,6 +275,7 @@ fn cause_words(cause: Cause) -> (&'static str, &'static str) {
         Cause::Taint => ("Taint", "a NoExecute taint is not tolerated"),
         Cause::Lifecycle => ("Lifecycle", "the cluster is Draining or Retired"),
         Cause::Lost => ("Lost", "the cluster is supposed lost"),
+        Cause::Evicted => ("Evicted", "the cluster is lost to the app, or its toleration has run out"),
         Cause::Displaced => ("Displaced", "the pool no longer holds them"),
         Cause::Refill => ("Refill", "in place of replicas that left another cluster, or were short"),
     }

@@ -71,6 +71,7 @@ pub(super) fn remedy(verdict: &Verdict) -> String {
         Verdict::ApiNotServed(api) => format!("serve {api} there (`apis` of the Cluster), or leave the cluster out"),
         Verdict::Lifecycle(_) => "set its lifecycle to Active".to_owned(),
         Verdict::Unhealthy => "the cluster has to answer again".to_owned(),
+        Verdict::Evicted => "the cluster has to answer again, or a longer `tolerationSeconds`".to_owned(),
         Verdict::LargerThanNode { resource, needed, .. } => {
             format!("lower the request, or add nodes with at least {} {resource}", plain_amount(resource, *needed))
         }

@@ -53,6 +53,9 @@ use view::View;
 pub struct Scenario {
     /// Clusters supposed to be lost.
     pub lose: BTreeSet<SmolStr>,
+    /// Apps that leave a cluster, as (team, app, cluster): they go where they find a place, and what finds none, or is
+    /// bound to its data, stays.
+    pub evict: BTreeSet<(SmolStr, SmolStr, SmolStr)>,
     /// The instant whose phases of tides count; `None`: those of the record.
     pub instant: Option<Timestamp>,
 }

@@ -74,6 +74,8 @@ pub enum Verdict {
     Lifecycle(Lifecycle),
     /// It does not answer, or came back and is being cleaned.
     Unhealthy,
+    /// The app is evicted from it.
+    Evicted,
     /// One replica is larger than any of its nodes that may run it.
     LargerThanNode {
         /// The resource.

@@ -1,7 +1,7 @@
 //! `fleet.yaml`.
 
 use super::{Docs, Lowering};
-use crate::api::{BranchesSpec, FleetSpec, SecretsSpec};
+use crate::api::{BranchesSpec, FleetFailoverSpec, FleetSpec, SecretsSpec};
 use crate::base::FileId;
 use crate::base::branch::check_branch;
 use crate::base::name::NameRule;
@@ -32,10 +32,10 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
         tool_version,
         defaults: _, // placement.rs
         branches,
-        limits: _,   // not yet
-        failover: _, // not yet
-        adopt: _,    // not yet
-        drift: _,    // not yet
+        limits: _, // not yet
+        failover,
+        adopt: _, // not yet
+        drift: _, // not yet
         secrets,
         values,
     } = &fleet.spec;
@@ -77,6 +77,13 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
     }
     if let Some(SecretsSpec { plaintext, decryption: _ }) = secrets {
         settings.plaintext = plaintext.as_ref().map(|p| p.value).unwrap_or_default();
+    }
+    if let Some(failover) = failover {
+        let FleetFailoverSpec { max_clusters, after, purge_mode: _ } = &failover.value;
+        settings.failover.max_clusters = *max_clusters;
+        if let Some(after) = after {
+            settings.failover.after_secs = after.secs;
+        }
     }
     settings.values.clone_from(values);
     settings

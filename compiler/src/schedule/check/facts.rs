@@ -38,6 +38,8 @@ pub(super) struct AppFacts<'a> {
     pub app: &'a App,
     pub target: &'a AppTarget,
     pub placed: Option<&'a PlacedApp>,
+    /// A person froze its placement.
+    pub suspended: bool,
     pub workloads: Vec<WorkloadFacts<'a>>,
 }
 
@@ -133,7 +135,10 @@ impl<'a> Inputs<'a> {
         if !app.placement.candidates.contains(id) {
             return Standing::Leaving;
         }
-        if lifecycle == Lifecycle::Draining || untolerated(Some(TaintEffect::NoExecute)) {
+        if self.is_evicted(app, cluster)
+            || lifecycle == Lifecycle::Draining
+            || untolerated(Some(TaintEffect::NoExecute))
+        {
             return Standing::Evicting;
         }
         let silent = matches!(observed.and_then(|o| o.outage), Some(OutageState::Lost | OutageState::Quarantined));
@@ -148,6 +153,12 @@ impl<'a> Inputs<'a> {
         let standing = self.standing(facts.app, id);
         let stays = tiers::is_in_use(facts, id) && groups::stays(self, facts.id, id);
         if stays { standing } else { standing.max(Standing::Leaving) }
+    }
+
+    fn is_evicted(&self, app: &App, cluster: &Cluster) -> bool {
+        let team = &self.fleet.team(app.team).name;
+        !self.scenario.evict.is_empty()
+            && self.scenario.evict.contains(&(team.clone(), app.name.clone(), cluster.name.clone()))
     }
 
     /// What a cluster is to a workload.
@@ -257,8 +268,10 @@ impl<'a> AppFacts<'a> {
         if target.clusters.iter().any(|cluster| cluster.index() >= fleet.clusters.len()) {
             return wrong("a selected cluster that does not exist".to_owned());
         }
-        let placed = inputs.record.apps.get(&(fleet.team(app.team).name.clone(), app.name.clone()));
-        let mut facts = Self { id, app, target, placed, workloads: Vec::with_capacity(app.workloads.len()) };
+        let key = (fleet.team(app.team).name.clone(), app.name.clone());
+        let placed = inputs.record.apps.get(&key);
+        let suspended = placed.is_some() && inputs.record.suspended.contains(&key);
+        let mut facts = Self { id, app, target, placed, suspended, workloads: Vec::with_capacity(app.workloads.len()) };
         for (index, workload) in app.workloads.iter().enumerate() {
             let workload = facts.workload(inputs, index, workload);
             facts.workloads.push(workload);

@@ -15,6 +15,7 @@ mod quota;
 mod rooms;
 mod spread;
 mod standing;
+mod suspended;
 mod tiers;
 
 use std::cell::OnceCell;
@@ -48,8 +49,11 @@ pub fn check(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Sce
         // Seats that do not even name a place make every other rule meaningless.
         return violations;
     }
+    for app in apps.iter().filter(|app| app.suspended) {
+        suspended::check(&inputs, app, &mut violations);
+    }
     let displaced = OnceCell::new();
-    for app in &apps {
+    for app in apps.iter().filter(|app| !app.suspended) {
         standing::check(&inputs, app, &mut violations);
         counts::check(&inputs, app, &mut violations);
         deficits::check(&inputs, app, &mut violations);

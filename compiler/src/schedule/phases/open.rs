@@ -26,6 +26,9 @@ struct Findings {
 
 /// Whether an app takes a turn, and why.
 pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
+    if stage.view.is_suspended(id) {
+        return None;
+    }
     stage.look_around(id);
     let mut found =
         Findings { must: !stage.apps[id.index()].known || stage.entered.contains_key(&id), ..Findings::default() };
