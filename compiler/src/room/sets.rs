@@ -67,7 +67,8 @@ mod tests {
     fn only_whole_sets_count() {
         // two nodes of 6 CPU, one of 8 CPU with 2 GPU
         let specs = vec![PoolSpec::new("web", 2, amounts(6, 0)), PoolSpec::new("gpu", 1, amounts(8, 2))];
-        let facts: [(&[(i128, i128, u32)], u32); 6] = [
+        type Set<'s> = &'s [(i128, i128, u32)];
+        let facts: [(Set<'_>, u32); 6] = [
             (&[(3, 0, 2), (2, 0, 1)], 2),
             (&[(1, 1, 1), (1, 0, 3)], 2),
             (&[(1, 1, 3)], 0),
