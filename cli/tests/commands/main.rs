@@ -10,6 +10,7 @@ mod decide;
 mod documents;
 mod record;
 mod refusals;
+mod suppositions;
 
 use std::ffi::OsStr;
 use std::io;

@@ -113,13 +113,13 @@ pub fn counts_objects(quotas: &[Quota]) -> bool {
     quotas.iter().flat_map(|quota| quota.hard.keys()).any(|name| Quota::counts_objects(name).is_some())
 }
 
-/// A cluster, and what one quota of it leaves of each resource and allows at most.
+/// A quota of one cluster: what is left of each resource, and the most allowed.
 type Pot = (ClusterId, BTreeMap<SmolStr, (i128, i128)>);
 
 /// What the quotas of single clusters leave to one workload, everything else taken into account.
 #[derive(Clone, Debug, Default)]
 pub struct Left {
-    /// By cluster ascending, then quota: what is left of each resource, and the most allowed.
+    /// By cluster ascending, then quota.
     pots: Vec<Pot>,
     /// Pods that are counted for each replica that is placed.
     each: u32,

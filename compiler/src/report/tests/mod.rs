@@ -3,5 +3,6 @@
 mod comments;
 mod lines;
 mod secrets;
+mod suppositions;
 mod texts;
 mod tides;
