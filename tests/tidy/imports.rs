@@ -168,7 +168,7 @@ fn impure(text: &str) -> Vec<(usize, String)> {
             |banned: &&str| path.strip_prefix(*banned).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
         // under another name, or all of it, anything could be meant
         matches!(path.as_str(), "std" | "std::*" | "std::io::*" | "rayon" | "rayon::*")
-            || IMPURE.iter().any(|b| begins(b))
+            || IMPURE.iter().any(begins)
     });
     let mut found: Vec<(usize, String)> = named.collect();
     for (number, line) in code.lines().enumerate() {

@@ -6,7 +6,7 @@
 //! Invariants: pure; the same situation gives the same decision; a decision that changes nothing is no commit, so its own
 //! commits never cause another; a key that a commit in the history of the live branch has is never issued again, so a
 //! revert holds; all placements come out of a compile, so quota, room and spread are kept by every decision.
-//! The next cause is a file below [`causes`] and its rank in [`arbiter`]; the next thing a person can order is a file below
+//! The next cause is a file below [`causes`] and its rank in `arbiter`; the next thing a person can order is a file below
 //! [`orders`].
 
 mod arbiter;

@@ -2,7 +2,7 @@
 //!
 //! Pure: an object's JSON in, a word and a reason out; no clock, so "for how long" is asked by whoever decides. Where kstatus
 //! and Argo CD differ, kstatus is followed; kinds kstatus has no rule for are judged as Argo CD does. Order: what all objects
-//! share ([`generic`]), then the rule of the kind ([`rules`]), then the condition `Ready`. An object that cannot be read is
+//! share (`generic`), then the rule of the kind (`rules`), then the condition `Ready`. An object that cannot be read is
 //! [`Health::Unknown`], never healthy.
 //!
 //! The next rule is a file in `rules/`, a line in its table, and files `testdata/<rule>-<state>[-<what>].yaml`, whose names
