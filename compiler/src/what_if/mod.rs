@@ -136,7 +136,7 @@ pub fn missing(app: &App, target: &AppTarget) -> u64 {
             }
         }
     };
-    (0_u16..).zip(&app.workloads).map(of).sum()
+    (0..=u16::MAX).zip(&app.workloads).map(of).sum()
 }
 
 /// A floor that does not hold: fewer replicas in a cluster than its `min`.
