@@ -8,6 +8,7 @@
 mod app_selector;
 pub mod check;
 mod cluster_set;
+mod custom_kind;
 pub mod lower;
 mod rule;
 mod selector;
@@ -26,6 +27,7 @@ use crate::parse::{Facts, ObjKey, Template};
 pub use crate::kinds::replicas::WorkloadKind;
 pub use app_selector::{AppSelector, Rank, Specificity};
 pub use cluster_set::ClusterSet;
+pub use custom_kind::{CustomKind, HealthRules};
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
 pub use tide::{Phase, Tide};
@@ -43,6 +45,8 @@ pub struct Fleet {
     pub apps: Vec<Arc<App>>,
     /// Tides, ascending by name.
     pub tides: Vec<Arc<Tide>>,
+    /// What WorkloadKinds teach, ascending by (group, kind).
+    pub kinds: Vec<Arc<CustomKind>>,
 }
 
 impl Fleet {
