@@ -60,7 +60,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         commits: advanced
             .pushed
             .iter()
-            .map(|c| Commit { id: c.id.to_string(), cause: c.cause.as_str(), subject: c.subject.clone() })
+            .map(|c| Commit { id: c.id.to_string(), cause: c.cause.as_str(), subject: c.subject().to_owned() })
             .collect(),
         reports: advanced
             .reports
@@ -85,5 +85,5 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
 }
 
 fn text(advanced: &Advanced) -> String {
-    advanced.pushed.iter().map(|c| format!("{} {} {}\n", c.id.short(), c.cause.as_str(), c.subject)).collect()
+    advanced.pushed.iter().map(|c| format!("{} {} {}\n", c.id.short(), c.cause.as_str(), c.subject())).collect()
 }

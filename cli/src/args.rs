@@ -12,7 +12,10 @@ use fleetwright_compiler::tide::Timestamp;
 
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
-use crate::{advance, check, diff, explain, init, plan, render, schema, streams, tide, why};
+use crate::{
+    advance, approve, check, cordon, diff, drain, explain, failback, failover, history, init, plan, promote_decider,
+    render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
+};
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
 ///
@@ -159,9 +162,21 @@ pub enum Command {
     Diff(diff::Args),
     Why(why::Args),
     Tide(tide::Args),
+    WhatIf(what_if::Args),
     Schema(schema::Args),
     Explain(explain::Args),
     Advance(advance::Args),
+    Failover(failover::Args),
+    Failback(failback::Args),
+    Drain(drain::Args),
+    Cordon(cordon::Args),
+    Uncordon(uncordon::Args),
+    Suspend(suspend::Args),
+    Resume(resume::Args),
+    Undo(undo::Args),
+    Approve(approve::Args),
+    PromoteDecider(promote_decider::Args),
+    History(history::Args),
 }
 
 impl Format {
@@ -198,9 +213,21 @@ impl Command {
             Self::Diff(_) => ("diff", diff::FORMATS, true),
             Self::Why(_) => ("why", why::FORMATS, true),
             Self::Tide(_) => ("tide", tide::FORMATS, true),
+            Self::WhatIf(_) => ("what-if", what_if::FORMATS, true),
             Self::Schema(_) => ("schema", schema::FORMATS, false),
             Self::Explain(_) => ("explain", explain::FORMATS, false),
             Self::Advance(_) => ("advance", advance::FORMATS, false),
+            Self::Failover(_) => ("failover", failover::FORMATS, false),
+            Self::Failback(_) => ("failback", failback::FORMATS, false),
+            Self::Drain(_) => ("drain", drain::FORMATS, false),
+            Self::Cordon(_) => ("cordon", cordon::FORMATS, false),
+            Self::Uncordon(_) => ("uncordon", uncordon::FORMATS, false),
+            Self::Suspend(_) => ("suspend", suspend::FORMATS, false),
+            Self::Resume(_) => ("resume", resume::FORMATS, false),
+            Self::Undo(_) => ("undo", undo::FORMATS, false),
+            Self::Approve(_) => ("approve", approve::FORMATS, false),
+            Self::PromoteDecider(_) => ("promote-decider", promote_decider::FORMATS, false),
+            Self::History(_) => ("history", history::FORMATS, false),
         };
         Abilities { name, formats, reads_fleet }
     }
@@ -250,9 +277,21 @@ impl Cli {
             Command::Diff(args) => diff::run(&context, &args),
             Command::Why(args) => why::run(&context, &args),
             Command::Tide(args) => tide::run(&context, &args),
+            Command::WhatIf(args) => what_if::run(&context, &args),
             Command::Schema(args) => schema::run(&context, &args),
             Command::Explain(args) => explain::run(&context, &args),
             Command::Advance(args) => advance::run(&context, &args),
+            Command::Failover(args) => failover::run(&context, &args),
+            Command::Failback(args) => failback::run(&context, &args),
+            Command::Drain(args) => drain::run(&context, &args),
+            Command::Cordon(args) => cordon::run(&context, &args),
+            Command::Uncordon(args) => uncordon::run(&context, &args),
+            Command::Suspend(args) => suspend::run(&context, &args),
+            Command::Resume(args) => resume::run(&context, &args),
+            Command::Undo(args) => undo::run(&context, &args),
+            Command::Approve(args) => approve::run(&context, &args),
+            Command::PromoteDecider(args) => promote_decider::run(&context, &args),
+            Command::History(args) => history::run(&context, &args),
         }
     }
 }

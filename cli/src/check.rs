@@ -26,6 +26,7 @@ pub const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Yaml, Forma
 
 pub fn run(context: &Context, _args: &Args) -> Result<Outcome, Failure> {
     let opened = fleet::open(context)?;
+    fleet::say_missing_live(&opened);
     match fleetwright_compiler::compile(&Session::new(), &opened.overlay(), &Scenario::default()) {
         Ok(compiled) => {
             show(context, &opened, &compiled.files, &compiled.diagnostics)?;

@@ -1,5 +1,7 @@
 //! `fleetwright diff`: what a change does to the clusters.
 
+use std::collections::BTreeSet;
+
 use fleetwright_compiler::source::{FileClass, MemoryFiles};
 use fleetwright_compiler::{Compiled, Session, diff, report};
 
@@ -20,7 +22,8 @@ use crate::{plan, streams};
 /// Each side is compiled with its own intents and with the record that `--record` describes. A HEAD for which nothing
 /// says what runs starts from what BASE decides, so that only what the change itself moves is shown.
 ///
-/// Secrets are never shown. A team's quota that refuses an app in HEAD and did not in BASE is an error (exit code 3).
+/// Secrets are never shown. A team's quota that refuses an app in HEAD and did not in BASE is an error (exit code 3), and
+/// so is an app that no longer survives what it must (`survive`).
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to compare with: a revision or a folder
@@ -64,8 +67,11 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         format => output::data(format, &diff, || report::diff_text(&diff))?,
     })?;
     if !diff.errors.is_empty() {
-        let apps = count(diff.errors.len(), "app");
-        return Err(Failure::Refused(format!("{apps} beyond the quota of the team, and not before this change")));
+        let apps: BTreeSet<&str> = diff.errors.iter().map(|error| error.app.as_str()).collect();
+        let apps = count(apps.len(), "app");
+        return Err(Failure::Refused(format!(
+            "{apps} beyond the quota of the team or not surviving a loss, and not before this change"
+        )));
     }
     Ok(Outcome::of_differences(!diff.is_empty(), args.exit_code))
 }

@@ -6,7 +6,7 @@
 //! 3. beside the intents, for a revision that holds `placements/` or `state/`, and for the folder that is checked out at
 //!    the live branch's commit: clusters follow such a commit as a whole;
 //! 4. the live branch, local or else of `origin`, whose name `fleet.yaml` may change (`branches.live`);
-//! 5. beside the intents, when there is no live branch.
+//! 5. beside the intents, when there is no live branch; if `fleet.yaml` names one, that it is missing is said.
 //!
 //! Invariants: a record among intents whose record lies elsewhere is refused by the compiler, never merged; what a
 //! command opened is not read again from a changed disk.
@@ -17,6 +17,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use fleetwright_compiler::base::branch::check_branch;
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{FleetFiles, Limits, MemoryFiles, Overlay, SourceFile};
 use fleetwright_compiler::{CompileError, Compiled, Session};
@@ -52,6 +53,8 @@ pub struct Opened {
     intents: Tree,
     record: Record,
     place: Place,
+    /// The live branch that `fleet.yaml` names, where there is none of that name.
+    missing_live: Option<String>,
     /// The revision, when the intents are not a folder.
     revision: Option<String>,
 }
@@ -88,7 +91,7 @@ pub fn open_named(context: &Context, name: &str) -> Result<Opened, Failure> {
 /// # Errors
 /// When there is no Git repository or no live branch: then the caller must name what to compare with.
 pub fn open_live(context: &Context, this: &Opened) -> Result<Opened, Failure> {
-    let branch = live_branch(this.intents.files())?;
+    let branch = live_branch(this.intents.files())?.name;
     let advice = "name what to compare with: `fleetwright diff BASE`, a revision or a folder";
     let Some(git) = &this.place.git else {
         return Err(Failure::Usage(format!("the fleet is in no Git repository, so nothing says what runs; {advice}")));
@@ -103,27 +106,27 @@ pub fn open_live(context: &Context, this: &Opened) -> Result<Opened, Failure> {
 
 fn open_revision(context: &Context, place: Place, revision: &str) -> Result<Opened, Failure> {
     let intents = Tree::Git(place.revision(revision)?);
-    let record = match context.record() {
-        Some(name) => stated_record(&place, name, &intents)?,
-        None if intents.has_record()? => Record::Same,
+    let (record, missing_live) = match context.record() {
+        Some(name) => (stated_record(&place, name, &intents)?, None),
+        None if intents.has_record()? => (Record::Same, None),
         None => live_record(&place, &intents)?,
     };
     let name = short(revision).to_owned();
-    Ok(Opened { name, intents, record, place, revision: Some(revision.to_owned()) })
+    Ok(Opened { name, intents, record, place, missing_live, revision: Some(revision.to_owned()) })
 }
 
 fn open_folder(context: &Context, place: Place) -> Result<Opened, Failure> {
     let folder = place.folder()?;
     let name = folder.display().to_string();
     let intents = Tree::Folder(FolderFiles::open(folder)?);
-    let record = match context.record() {
-        Some(name) => stated_record(&place, name, &intents)?,
+    let (record, missing_live) = match context.record() {
+        Some(name) => (stated_record(&place, name, &intents)?, None),
         None => match live_record(&place, &intents)? {
-            Record::Tree(Tree::Git(live), _) if is_checked_out(&place, &live) => Record::Same,
+            (Record::Tree(Tree::Git(live), _), _) if is_checked_out(&place, &live) => (Record::Same, None),
             record => record,
         },
     };
-    Ok(Opened { name, intents, record, place, revision: None })
+    Ok(Opened { name, intents, record, place, missing_live, revision: None })
 }
 
 fn stated_record(place: &Place, name: &str, intents: &Tree) -> Result<Record, Failure> {
@@ -137,12 +140,18 @@ fn stated_record(place: &Place, name: &str, intents: &Tree) -> Result<Record, Fa
     Ok(if tree.is(intents) { Record::Same } else { Record::Tree(tree, name.to_owned()) })
 }
 
-fn live_record(place: &Place, intents: &Tree) -> Result<Record, Failure> {
-    let Some(git) = &place.git else { return Ok(Record::Same) };
-    match live_revision(&git.repo, &live_branch(intents.files())?)? {
-        Some(revision) => Ok(Record::Tree(Tree::Git(place.revision(&revision)?), short(&revision).to_owned())),
-        None => Ok(Record::Same),
-    }
+/// The record of the live branch; beside the intents where there is no such branch, then with the name that `fleet.yaml`
+/// states for it.
+fn live_record(place: &Place, intents: &Tree) -> Result<(Record, Option<String>), Failure> {
+    let Some(git) = &place.git else { return Ok((Record::Same, None)) };
+    let branch = live_branch(intents.files())?;
+    Ok(match live_revision(&git.repo, &branch.name)? {
+        Some(revision) => {
+            let tree = Tree::Git(place.revision(&revision)?);
+            (Record::Tree(tree, short(&revision).to_owned()), None)
+        }
+        None => (Record::Same, branch.stated.then_some(branch.name)),
+    })
 }
 
 /// Whether the working tree is that of this commit.
@@ -152,9 +161,22 @@ fn is_checked_out(place: &Place, live: &GitFiles) -> bool {
     head.and_then(|head| head.commit_id()).is_some_and(|head| Some(head) == live.commit_id())
 }
 
-/// The live branch that `fleet.yaml` names. A `fleet.yaml` that cannot be understood names none: the compile says so.
-fn live_branch(intents: &dyn FleetFiles) -> Result<String, Failure> {
-    Ok(Branches::of(intents)?.live.to_string())
+/// The live branch.
+#[derive(Debug, PartialEq, Eq)]
+struct LiveBranch {
+    name: String,
+    /// Whether `fleet.yaml` names another than the default one.
+    stated: bool,
+}
+
+/// The live branch that `fleet.yaml` names. A `fleet.yaml` that cannot be understood, or that states a name no branch can
+/// have, names none: the compile says so.
+fn live_branch(intents: &dyn FleetFiles) -> Result<LiveBranch, Failure> {
+    let (named, default) = (Branches::of(intents)?.live, Branches::default().live);
+    if check_branch(&named).is_err() {
+        return Ok(LiveBranch { name: default.to_string(), stated: false });
+    }
+    Ok(LiveBranch { stated: named != default, name: named.to_string() })
 }
 
 impl Opened {
@@ -291,10 +313,21 @@ pub fn disk_error(what: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::Environment(format!("cannot {what} {}: {error}", path.display()))
 }
 
-/// Says which record counts, where that is not the folder the command works on.
+/// Says which record counts, where that is not the folder the command works on, or not the branch that was meant.
 pub fn say_record(opened: &Opened) {
     if let Some(name) = opened.record_name() {
         streams::talk(&format!("record: {name}"));
+    }
+    say_missing_live(opened);
+}
+
+/// Says that the branch which should hold the record is not there.
+pub fn say_missing_live(opened: &Opened) {
+    if let Some(branch) = &opened.missing_live {
+        streams::talk(&format!(
+            "record: fleet.yaml names the live branch `{branch}`, and there is none of that name, here or of `origin`: \
+             what lies beside the intents counts instead"
+        ));
     }
 }
 
@@ -313,14 +346,16 @@ mod tests {
     fn the_live_branch_of_a_fleet() {
         const HEAD: &str = "apiVersion: fleetwright.io/v1alpha1\nkind: Fleet\nmetadata: {name: f}\n";
         for (files, expected) in [
-            (vec![("fleet.yaml", format!("{HEAD}spec: {{branches: {{live: running}}}}\n"))], "running"),
-            (vec![("fleet.yaml", format!("{HEAD}spec: {{}}\n"))], "live"),
+            (vec![("fleet.yaml", format!("{HEAD}spec: {{branches: {{live: running}}}}\n"))], ("running", true)),
+            (vec![("fleet.yaml", format!("{HEAD}spec: {{}}\n"))], ("live", false)),
             // the compile says what is wrong with it
-            (vec![("fleet.yaml", "a: [".to_owned())], "live"),
-            (vec![("clusters/a.yaml", String::new())], "live"),
+            (vec![("fleet.yaml", format!("{HEAD}spec: {{branches: {{live: 'r..n'}}}}\n"))], ("live", false)),
+            (vec![("fleet.yaml", "a: [".to_owned())], ("live", false)),
+            (vec![("clusters/a.yaml", String::new())], ("live", false)),
         ] {
             let tree = MemoryFiles::new(files).unwrap();
-            assert_eq!(live_branch(&tree).as_deref(), Ok(expected));
+            let (name, stated) = expected;
+            assert_eq!(live_branch(&tree), Ok(LiveBranch { name: name.to_owned(), stated }));
         }
     }
 }

@@ -6,22 +6,35 @@
 //! format a file below [`output`] and a variant of [`args::Format`].
 
 mod advance;
+mod approve;
 mod args;
 mod check;
 mod context;
+mod cordon;
 mod diff;
+mod drain;
 mod exit;
 mod explain;
+mod failback;
+mod failover;
 mod fleet;
+mod history;
 mod init;
+mod order;
 mod output;
 mod plan;
+mod promote_decider;
 mod render;
 mod repository;
+mod resume;
 mod schema;
 mod streams;
+mod suspend;
 mod template;
 mod tide;
+mod uncordon;
+mod undo;
+mod what_if;
 mod why;
 
 use std::process::ExitCode;

@@ -63,7 +63,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
 fn differs_from_record(compiled: &Compiled) -> bool {
     let placed = schedule::placed(&compiled.fleet, &compiled.target);
     // Where a block is written does not make it another.
-    let same = |a: &PlacedApp, b: &PlacedApp| a.clusters == b.clusters && a.workloads == b.workloads;
+    let same =
+        |a: &PlacedApp, b: &PlacedApp| a.tier == b.tier && a.clusters == b.clusters && a.workloads == b.workloads;
     let recorded = &compiled.record.apps;
     placed.len() != recorded.len() || !placed.iter().all(|(name, app)| recorded.get(name).is_some_and(|r| same(app, r)))
 }

@@ -39,7 +39,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
 }
 
 /// The app of a name; without its team, the name must be that of one app alone.
-fn app_named(fleet: &Fleet, name: &str) -> Result<AppId, Failure> {
+pub fn app_named(fleet: &Fleet, name: &str) -> Result<AppId, Failure> {
     if let Some((team, app)) = name.split_once('/') {
         return fleet.app_id(team, app).ok_or_else(|| {
             // The same app in another team is nearer than any name that is spelt alike.
@@ -64,19 +64,19 @@ fn apps_called(fleet: &Fleet, name: &str) -> Vec<AppId> {
     fleet.app_ids().filter(|id| fleet.app(*id).name == name).collect()
 }
 
-fn cluster_named(fleet: &Fleet, name: &str) -> Result<ClusterId, Failure> {
+pub fn cluster_named(fleet: &Fleet, name: &str) -> Result<ClusterId, Failure> {
     fleet.cluster_id(name).ok_or_else(|| {
         let near = nearest_of(name, fleet.clusters.iter().map(|cluster| cluster.name.to_string()));
         unknown("cluster", name, near)
     })
 }
 
-fn nearest_of(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
+pub fn nearest_of(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let known: Vec<String> = known.collect();
     nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
 }
 
-fn unknown(what: &str, name: &str, near: Option<String>) -> Failure {
+pub fn unknown(what: &str, name: &str, near: Option<String>) -> Failure {
     let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     Failure::Usage(format!("there is no {what} `{name}`{hint}"))
 }

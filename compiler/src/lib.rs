@@ -33,6 +33,7 @@ mod session;
 pub mod source;
 pub mod tide;
 pub mod variants;
+pub mod what_if;
 pub mod yaml;
 
 use std::sync::Arc;
@@ -49,6 +50,7 @@ use render::RenderedFleet;
 use schedule::{Scenario, Target};
 use source::{FilesError, Overlay, ReadError, RecordSource, SourceFile};
 use variants::Variants;
+use what_if::Lapse;
 
 pub use recheck::{Difference, StaleMemo, difference};
 pub use session::Session;
@@ -68,6 +70,8 @@ pub struct Compiled {
     pub variants: Variants,
     /// What should run.
     pub target: Target,
+    /// Apps that do not survive what they must.
+    pub lapses: Vec<Lapse>,
     /// Which object goes where, and what moves.
     pub plan: Plan,
     /// Manifests for each cluster.
@@ -141,17 +145,19 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     if !violations.is_empty() {
         return Err(CompileError::Bug(violations));
     }
+    let lapses = what_if::survival(&fleet, &variants, &record, &target).map_err(CompileError::Bug)?;
     let plan = plan::plan(&fleet, &variants, &record, &target);
     let rendered = render::render(&fleet, &variants, &plan);
     variants.report_late(&fleet, &mut diagnostics);
     locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
     diagnostics.extend(report::deficits(&fleet, &target));
+    diagnostics.extend(report::lapses(&fleet, &lapses));
     diagnostics.extend(report::capacity(&fleet, &record, &target));
     diagnostics.sort();
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
     }
-    Ok(Compiled { files, fleet, record, tides, variants, target, plan, rendered, diagnostics })
+    Ok(Compiled { files, fleet, record, tides, variants, target, lapses, plan, rendered, diagnostics })
 }
 
 /// Reads and parses every file, in parallel; what the session kept is not read again.

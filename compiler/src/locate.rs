@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::FileId;
-use crate::diag::{Diagnostics, Origin, Place};
+use crate::diag::{Diagnostics, Origin, Place, codes};
 use crate::source::{self, FilesError, Overlay, ReadError, SourceFile};
 use crate::yaml;
 
@@ -51,5 +51,13 @@ pub(crate) fn objects(
             *place = found.clone();
         }
     }
+    say_types_once(diagnostics);
     Ok(())
+}
+
+/// A value of the wrong type is found when its file is read, and again when the pod around it is. Once is enough.
+fn say_types_once(diagnostics: &mut Diagnostics) {
+    let wrong_types = diagnostics.iter().filter(|d| d.code == codes::manifests::WRONG_NATIVE_TYPE);
+    let said: BTreeSet<Place> = wrong_types.map(|d| d.place.clone()).collect();
+    diagnostics.retain(|d| d.code != codes::manifests::INVALID_POD || !said.contains(&d.place));
 }

@@ -73,8 +73,16 @@ pub struct Pushed {
     pub id: CommitId,
     /// Why it was made.
     pub cause: Cause,
-    /// The first line of its message.
-    pub subject: String,
+    /// Its message.
+    pub message: String,
+}
+
+impl Pushed {
+    /// The first line of the message.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        self.message.lines().next().unwrap_or_default()
+    }
 }
 
 /// Why a tick did not end well. What was pushed before is pushed.
@@ -98,7 +106,7 @@ pub enum AdvanceError {
 }
 
 /// Races that are lost before a tick gives up: the next tick tries again.
-const MAX_RACES: u32 = 5;
+pub(crate) const MAX_RACES: u32 = 5;
 /// Commits of one tick: more than causes, so that an endless series would show.
 const MAX_COMMITS: usize = 64;
 
@@ -122,10 +130,9 @@ pub fn advance(
         let Decision { commit, reports } = decide::decide(&situation)?;
         advanced.reports = reports;
         let Some(planned) = commit else { break };
-        match repo.push(&planned.commit(&branches.live, None)) {
+        match repo.push(&planned.commit(&branches.live)) {
             Ok(id) => {
-                let pushed = Pushed { id, cause: planned.cause, subject: planned.subject().to_owned() };
-                advanced.pushed.push(pushed);
+                advanced.pushed.push(Pushed { id, cause: planned.cause, message: planned.message });
             }
             Err(PushError::Moved(_)) => {
                 races += 1;

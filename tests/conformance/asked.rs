@@ -48,7 +48,8 @@ pub struct Op {
 
 /// The row of an op.
 pub fn lookup(op: &str) -> Option<&'static Op> {
-    let families: [&'static [Op]; 10] = [
+    let families: [&'static [Op]; 11] = [
+        crate::components::OPS,
         crate::yaml::OPS,
         crate::kubernetes::OPS,
         crate::selector::OPS,

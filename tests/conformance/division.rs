@@ -73,6 +73,11 @@ struct Karmada {
     /// Karmada turns the order of ties by its hash.
     #[serde(default, rename = "uid")]
     _uid: Option<String>,
+    /// Groups of clusters; the candidates are those of the group in use, and say where they overflow.
+    #[serde(default, rename = "cluster_affinities")]
+    _cluster_affinities: Option<Value>,
+    #[serde(default, rename = "observed_affinity")]
+    _observed_affinity: Option<String>,
 }
 
 #[derive(Deserialize, Clone)]
@@ -82,6 +87,12 @@ struct Cluster {
     /// Replicas that fit beside those that are there.
     #[serde(default)]
     allocatable: Option<u64>,
+    /// The same with those that are there.
+    #[serde(default, rename = "available")]
+    _available: Option<u64>,
+    /// Which group fills first.
+    #[serde(default)]
+    overflow_order: u32,
 }
 
 #[derive(Deserialize, Clone)]
@@ -153,7 +164,7 @@ impl Karmada {
                     witness: false,
                     previous,
                     vetoed: false,
-                    tier: 0,
+                    tier: cluster.overflow_order,
                 }
             })
             .collect();
@@ -193,7 +204,12 @@ fn divided_available(input: &Value) -> Result<Value, Unanswered> {
     if previous.as_ref().is_some_and(|seats| !seats.is_empty()) {
         return Err(Unanswered::Unmapped("a step inside Karmada's division, with replicas already placed".to_owned()));
     }
-    let cluster = |seat: Seat| Cluster { name: seat.name, allocatable: Some(u64::from(seat.replicas)) };
+    let cluster = |seat: Seat| Cluster {
+        name: seat.name,
+        allocatable: Some(u64::from(seat.replicas)),
+        _available: None,
+        overflow_order: 0,
+    };
     let karmada = Karmada {
         strategy: Some(strategy),
         mode: None,
@@ -202,15 +218,14 @@ fn divided_available(input: &Value) -> Result<Value, Unanswered> {
         static_weights: None,
         previous: None,
         _uid: None,
+        _cluster_affinities: None,
+        _observed_affinity: None,
     };
     karmada.divide()
 }
 
 /// As `divide`, with Karmada's errors: no clusters at all is one, no room for all is another.
 fn assign_replicas(input: &Value) -> Result<Value, Unanswered> {
-    if input.get("cluster_affinities").is_some() {
-        return Err(Unanswered::Unmapped("groups of clusters with overflow (tiers)".to_owned()));
-    }
     let karmada: Karmada = read(input)?;
     if karmada.candidates.is_empty() {
         return Ok(json!({ "error": true, "unschedulable": false }));

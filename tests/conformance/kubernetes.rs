@@ -190,6 +190,7 @@ fn pod_fits_node(input: &Value) -> Result<Value, Unanswered> {
         labels: node.metadata.labels,
         taints: node.spec.taints,
         unschedulable: node.spec.unschedulable,
+        of_pool: false,
     };
     Ok(match pod::fits_node(&pod::read(&pod_spec).facts, &node) {
         Ok(fit) => match fit.untolerated {

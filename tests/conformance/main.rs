@@ -13,6 +13,7 @@
 
 mod asked;
 mod cases;
+mod components;
 mod division;
 mod estimate;
 mod kubernetes;

@@ -9,13 +9,13 @@ use fleetwright_compiler::base::quantity::{Quantity, amount, amount_text};
 use fleetwright_compiler::base::{ClusterId, SmolStr, TeamId};
 use fleetwright_compiler::kinds::pod::PodFacts;
 use fleetwright_compiler::model::{App, Fleet};
-use fleetwright_compiler::schedule::quota::{AppUsage, Pods, Usage, usage};
+use fleetwright_compiler::schedule::quota::{AppUsage, Left, Pods, Usage, usage};
 use fleetwright_tests::fleet::{FleetBuilder, open_team};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::asked::{Deviation, Op, Unanswered, as_written};
-use crate::estimate::{Amounts, Requirements, resources};
+use crate::estimate::{Amounts, Assumed, Component, Requirements, resources};
 use crate::lowered::lowered;
 use crate::read::read;
 
@@ -23,6 +23,9 @@ pub const OPS: &[Op] = &[
     Op { name: "binding_usage", answer: binding_usage, normal: amounts, deviations: &[] },
     Op { name: "overall_used", answer: overall_used, normal: amounts, deviations: &[] },
     Op { name: "static_cluster_hard", answer: static_cluster_hard, normal: amounts, deviations: &[] },
+    Op { name: "component_set_usage", answer: component_set_usage, normal: amounts, deviations: &[] },
+    Op { name: "quota_max_replicas", answer: quota_max_replicas, normal: as_written, deviations: &[] },
+    Op { name: "quota_max_sets", answer: quota_max_sets, normal: as_written, deviations: &[] },
     Op { name: "admit_binding", answer: admit_binding, normal: as_written, deviations: ADMIT },
 ];
 
@@ -47,7 +50,7 @@ struct Binding {
     #[serde(default)]
     replica_requirements: Option<Requirements>,
     #[serde(default)]
-    components: Option<Value>,
+    components: Vec<Component>,
 }
 
 #[derive(Deserialize)]
@@ -57,26 +60,23 @@ struct Target {
 }
 
 impl Binding {
-    fn without_components(self) -> Result<Self, Unanswered> {
-        match self.components {
-            Some(Value::Array(list)) if !list.is_empty() => {
-                Err(Unanswered::Unmapped("workloads of several components".to_owned()))
-            }
-            _ => Ok(self),
-        }
-    }
-
     fn pod(&self) -> Option<PodFacts> {
         self.replica_requirements.as_ref().map(Requirements::pod)
     }
 
     /// What the binding asks for, as an app of the fleet's team.
     fn usage(&self, fleet: &Fleet, app: &App) -> AppUsage {
-        let facts = self.pod();
-        let pods = self.clusters.iter().map(|target| Pods {
-            cluster: ClusterId(0),
-            count: target.replicas,
-            facts: facts.as_ref(),
+        // A set of components is whole in each of its clusters.
+        let parts: Vec<(Option<u32>, Option<PodFacts>)> = match self.components.as_slice() {
+            [] => vec![(None, self.pod())],
+            several => several.iter().map(|part| (Some(part.replicas), Some(part.pod()))).collect(),
+        };
+        let pods = self.clusters.iter().flat_map(|target| {
+            parts.iter().map(|(count, facts)| Pods {
+                cluster: ClusterId(0),
+                count: count.unwrap_or(target.replicas),
+                facts: facts.as_ref(),
+            })
         });
         usage(fleet, app, pods)
     }
@@ -132,7 +132,7 @@ struct OneBinding {
 
 /// A binding, whole or its spec alone.
 fn spec_of(object: &Value) -> Result<Binding, Unanswered> {
-    read::<Binding>(object.get("spec").unwrap_or(object))?.without_components()
+    read::<Binding>(object.get("spec").unwrap_or(object))
 }
 
 /// What a binding asks for of every resource that it requests.
@@ -143,6 +143,168 @@ fn binding_usage(input: &Value) -> Result<Value, Unanswered> {
     let fleet = fleet(&[quota(&request, None)], &BTreeSet::from(["c"]))?;
     let used = binding.usage(&fleet, only_app(&fleet)?);
     Ok(json!({ "expected": listed(&fleet, &used) }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OneSet {
+    components: Vec<Component>,
+}
+
+/// What one set asks for of every resource that any of its components requests.
+fn component_set_usage(input: &Value) -> Result<Value, Unanswered> {
+    let OneSet { components } = read(input)?;
+    let requests = components.iter().filter_map(|part| part.replica_requirements.as_ref()?.resource_request.clone());
+    let requested: Amounts = requests.flatten().collect();
+    let fleet = fleet(&[quota(&requested, None)], &BTreeSet::from(["c"]))?;
+    let binding = Binding { clusters: vec![Target { replicas: 0 }], components, ..Binding::default() };
+    let used = if binding.components.is_empty() { Vec::new() } else { binding.usage(&fleet, only_app(&fleet)?) };
+    Ok(json!({ "expected": listed(&fleet, &used) }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MaxReplicas {
+    enabled: bool,
+    requirements: Option<Requirements>,
+    quotas: Vec<ClusterQuota>,
+    #[serde(default)]
+    assumed: Vec<Assumed>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MaxSets {
+    enabled: bool,
+    namespace: String,
+    components: Vec<Component>,
+    quotas: Vec<ClusterQuota>,
+    #[serde(default)]
+    assumed: Vec<Assumed>,
+}
+
+/// A ResourceQuota of a member cluster.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClusterQuota {
+    namespace: String,
+    #[serde(rename = "name")]
+    _name: String,
+    #[serde(default)]
+    scope_selector: Option<ScopeSelector>,
+    #[serde(default)]
+    scopes: Option<Vec<String>>,
+    #[serde(default)]
+    hard: Amounts,
+    #[serde(default)]
+    used: Amounts,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ScopeSelector {
+    #[serde(default)]
+    match_expressions: Vec<ScopeExpression>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ScopeExpression {
+    operator: String,
+    scope_name: String,
+    #[serde(default)]
+    values: Vec<String>,
+}
+
+impl ClusterQuota {
+    /// Whether it is one of a workload's team: of its namespace and priority class.
+    fn is_for(&self, namespace: &str, class: Option<&str>) -> bool {
+        let class = class.unwrap_or_default();
+        let holds = |expression: &ScopeExpression| {
+            let listed = expression.values.iter().any(|value| value == class);
+            expression.scope_name == "PriorityClass"
+                && match expression.operator.as_str() {
+                    "In" => listed,
+                    "NotIn" => !listed,
+                    "Exists" => !class.is_empty(),
+                    "DoesNotExist" => class.is_empty(),
+                    _ => false,
+                }
+        };
+        let scoped = self.scope_selector.as_ref().is_some_and(|s| s.match_expressions.iter().any(holds));
+        let named = self.scopes.iter().flatten().any(|scope| scope == "PriorityClass" && !class.is_empty());
+        let unscoped = self.scope_selector.is_none() && self.scopes.as_ref().is_none_or(Vec::is_empty);
+        self.namespace == namespace && (unscoped || scoped || named)
+    }
+}
+
+/// The most sets that the quotas of one cluster leave; what is on its way counts as used.
+fn most_sets(
+    namespace: &str,
+    set: &[(u32, PodFacts, Option<String>)],
+    quotas: &[ClusterQuota],
+    assumed: &[Assumed],
+) -> Result<Option<u32>, Unanswered> {
+    let class = set.iter().find_map(|(.., class)| class.as_deref());
+    let stated: Vec<&ClusterQuota> = quotas.iter().filter(|quota| quota.is_for(namespace, class)).collect();
+    let rows: Vec<Value> = stated
+        .iter()
+        .map(|stated| {
+            let mut row = quota(&stated.hard, None);
+            row["scope"] = "PerCluster".into();
+            row
+        })
+        .collect();
+    let fleet = fleet(&rows, &BTreeSet::from(["c"]))?;
+    let app = only_app(&fleet)?;
+    let coming: Vec<(u32, PodFacts)> = assumed
+        .iter()
+        .filter(|workload| workload.namespace.as_deref().is_none_or(|other| other == namespace))
+        .flat_map(|workload| &workload.components)
+        .filter(|part| {
+            let other = part.replica_requirements.as_ref().and_then(|r| r.priority_class_name.as_deref());
+            other == class
+        })
+        .map(|part| (part.replicas, part.pod()))
+        .collect();
+    let pods = coming.iter().map(|(count, facts)| Pods { cluster: ClusterId(0), count: *count, facts: Some(facts) });
+    let mut used = usage(&fleet, app, pods);
+    for ((quota, stated), used) in fleet.team(app.team).quota.iter().zip(&stated).zip(&mut used) {
+        for (name, used) in quota.hard.keys().zip(used) {
+            let karmadas = name.strip_prefix("requests.").unwrap_or(name);
+            *used += stated.used.get(karmadas).map_or(0, |quantity| amount(karmadas, quantity));
+        }
+    }
+    let left = Left::new(&fleet.team(app.team).quota, &used, 1);
+    let parts: Vec<(u32, Option<&PodFacts>)> = set.iter().map(|(count, facts, _)| (*count, Some(facts))).collect();
+    Ok(left.cap_of_sets(ClusterId(0), &parts))
+}
+
+/// Karmada counts in 32 bits.
+const MOST: u32 = i32::MAX as u32;
+
+/// With Karmada's verdict: 0 some fit, 1 none does, 2 the estimator is off.
+fn with_code(what: &str, enabled: bool, most: Option<u32>) -> Value {
+    let most = if enabled { most.unwrap_or(MOST).min(MOST) } else { MOST };
+    let code = if enabled { u32::from(most == 0) } else { 2 };
+    json!({ what: most, "code": code })
+}
+
+fn quota_max_replicas(input: &Value) -> Result<Value, Unanswered> {
+    let MaxReplicas { enabled, requirements, quotas, assumed } = read(input)?;
+    let requirements = requirements.unwrap_or_default();
+    let namespace = requirements.namespace.clone().unwrap_or_default();
+    let set = [(1, requirements.pod(), requirements.priority_class_name.clone())];
+    let most = most_sets(&namespace, &set, &quotas, &assumed)?;
+    Ok(with_code("replicas", enabled, most))
+}
+
+fn quota_max_sets(input: &Value) -> Result<Value, Unanswered> {
+    let MaxSets { enabled, namespace, components, quotas, assumed } = read(input)?;
+    let class = |part: &Component| part.replica_requirements.as_ref().and_then(|r| r.priority_class_name.clone());
+    let set: Vec<_> = components.iter().map(|part| (part.replicas, part.pod(), class(part))).collect();
+    let most = most_sets(&namespace, &set, &quotas, &assumed)?;
+    Ok(with_code("sets", enabled, most))
 }
 
 #[derive(Deserialize)]
@@ -235,7 +397,7 @@ struct KarmadaQuota {
 fn admit_binding(input: &Value) -> Result<Value, Unanswered> {
     let admission: Admission = read(input)?;
     if admission.multi_component {
-        return Err(Unanswered::Unmapped("workloads of several components".to_owned()));
+        return Err(Unanswered::Unmapped("names of components, which their kind gives them here".to_owned()));
     }
     let allowed = json!({ "allowed": true, "code": 200, "reason": null });
     let quotas: Vec<KarmadaQuota> =
@@ -246,8 +408,8 @@ fn admit_binding(input: &Value) -> Result<Value, Unanswered> {
         stated.iter().map(|stated| quota(stated.overall.as_ref().unwrap_or(&Amounts::new()), None)).collect();
     let fleet = fleet(&rows, &BTreeSet::from(["c"]))?;
     let app = only_app(&fleet)?;
-    let before = admission.old.unwrap_or_default().without_components()?.usage(&fleet, app);
-    let now = admission.new.unwrap_or_default().without_components()?.usage(&fleet, app);
+    let before = admission.old.unwrap_or_default().usage(&fleet, app);
+    let now = admission.new.unwrap_or_default().usage(&fleet, app);
     let recorded: AppUsage = fleet
         .team(TeamId(0))
         .quota

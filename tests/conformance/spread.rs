@@ -181,8 +181,8 @@ struct SelectClusters {
     clusters: Vec<Cluster>,
     placement: Placement,
     replicas: u32,
-    #[serde(default, rename = "observed_affinity")]
-    _observed_affinity: String,
+    #[serde(default)]
+    observed_affinity: String,
 }
 
 #[derive(Deserialize)]
@@ -191,7 +191,7 @@ struct Placement {
     #[serde(default, rename = "clusterAffinity")]
     _cluster_affinity: Option<Value>,
     #[serde(default)]
-    cluster_affinities: Option<Value>,
+    cluster_affinities: Vec<Affinity>,
     #[serde(default)]
     spread_constraints: Vec<SpreadConstraint>,
     #[serde(default)]
@@ -203,16 +203,32 @@ fn select_clusters(input: &Value) -> Result<Value, Unanswered> {
 }
 
 fn of_clusters(input: &Value) -> Result<Question, Unanswered> {
-    let SelectClusters { clusters, placement, replicas, _observed_affinity } = read(input)?;
-    if placement.cluster_affinities.is_some() {
-        return Err(Unanswered::Unmapped("groups of clusters with overflow (tiers)".to_owned()));
-    }
+    let SelectClusters { clusters, placement, replicas, observed_affinity } = read(input)?;
     let scheduling = placement.replica_scheduling.unwrap_or_default();
     if scheduling.is_static() {
         return Err(Unanswered::Unmapped("Karmada ignores constraints with static weights".to_owned()));
     }
     let replicas = if scheduling.class() == Class::Duplicated { 0 } else { replicas };
-    Question::new(clusters, &placement.spread_constraints, replicas, scheduling.class())
+    let mut question = Question::new(clusters, &placement.spread_constraints, replicas, scheduling.class())?;
+    // Of several groups one is in use; where it overflows, its clusters are tiers.
+    let in_use = placement.cluster_affinities.iter().find(|affinity| affinity.affinity_name == observed_affinity);
+    for (cluster, candidate) in question.clusters.iter().zip(&mut question.candidates) {
+        let tiers = in_use.into_iter().flat_map(|first| std::iter::once(first).chain(&first.overflow_affinities));
+        let position = tiers.into_iter().position(|tier| tier.cluster_names.contains(&cluster.name));
+        candidate.tier = position.and_then(|at| u32::try_from(at).ok()).unwrap_or(0);
+    }
+    Ok(question)
+}
+
+/// A group of clusters, and those that it overflows to.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Affinity {
+    affinity_name: String,
+    #[serde(default)]
+    cluster_names: Vec<String>,
+    #[serde(default)]
+    overflow_affinities: Vec<Affinity>,
 }
 
 #[derive(Deserialize)]

@@ -56,7 +56,7 @@ const DEVIATIONS: &[Deviation] = &[
             refused_for(asked, |kind| {
                 matches!(
                     kind,
-                    YamlErrorKind::AnchorName(_)
+                    YamlErrorKind::AnchorName
                         | YamlErrorKind::Brackets
                         | YamlErrorKind::BlockAtMargin
                         | YamlErrorKind::BlankLastLine

@@ -110,3 +110,25 @@ fn floors_that_starve_a_group_of_the_spread_add_nothing() {
     assert_eq!(result.target.apps[0].seats, []);
     assert!(!result.target.apps[0].deficits.is_empty());
 }
+
+#[test]
+fn a_pool_that_is_renamed_or_not_stated_takes_no_node_away() {
+    let seen = "pools: [{name: general, nodes: 4, allocatable: {cpu: \"8\", memory: 16Gi, pods: \"50\"}}]\n";
+    let app = json!({"namespace": "shop", "placement": {"replicas": {"strategy": "StaticWeight"}}});
+    let with = |pools: Option<&str>| {
+        let mut eu = json!({"region": "eu"});
+        if let Some(name) = pools {
+            eu["nodePools"] = json!([pool(name, 4, "8", "16Gi")]);
+        }
+        let fleet = fleet().cluster("eu", eu).file("state/capacity/eu.yaml", seen);
+        fleet.app("shop", "web", app.clone(), &[deployment("web", 6, "1", "1Gi")])
+    };
+    let runs = compiled(&with(Some("general")));
+    assert_eq!(spec(&runs, "eu", "Deployment")["replicas"], 3);
+    for pools in [Some("workers"), None] {
+        let renamed = compiled(&with(pools).placed(&runs));
+        assert_eq!(spec(&renamed, "eu", "Deployment")["replicas"], 3, "{pools:?}");
+        let told = renamed.diagnostics.iter().any(|d| d.message.contains("general"));
+        assert!(told, "{pools:?}: nothing says that the observed pool is unknown");
+    }
+}

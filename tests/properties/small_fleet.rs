@@ -242,6 +242,7 @@ fn small_fleets_hold_everything_that_matters() {
                 Deficit::Unplaced { .. } => note("unplaced"),
                 Deficit::Spread { .. } => note("spread"),
                 Deficit::Quota { .. } => note("quota"),
+                Deficit::Group { .. } => note("group"),
                 _ => note("other deficit"),
             }
         }
@@ -251,7 +252,7 @@ fn small_fleets_hold_everything_that_matters() {
             match change.cause {
                 Cause::Taint => note("taint"),
                 Cause::Lifecycle => note("lifecycle"),
-                Cause::Displaced => note("displaced"),
+                Cause::Displaced | Cause::Lost => note("displaced"),
                 Cause::Weights => note("weights"),
                 Cause::Total => note("total"),
                 Cause::Intent => note("intent"),

@@ -5,6 +5,7 @@
 mod dependencies;
 mod files;
 mod imports;
+mod source;
 
 use std::path::{Path, PathBuf};
 
@@ -37,11 +38,6 @@ fn sources(below: &str) -> Vec<(String, String)> {
     found.sort();
     assert!(!found.is_empty(), "no sources below {below}");
     found
-}
-
-/// The text without unit tests: everything before the first `#[cfg(test)]`.
-fn product(text: &str) -> &str {
-    text.split("#[cfg(test)]").next().unwrap_or_default()
 }
 
 /// Unit tests and property tests that lie beside what they test.

@@ -388,11 +388,11 @@ mod tests {
     fn fields_that_are_refused_for_now() {
         for (topic, refused) in [
             ("app.spec.dependsOn", true),
-            ("app.spec.placement.affinity", true),
+            ("app.spec.placement.affinity", false),
             ("fleet.spec.limits.deletions", true),
-            ("team.spec.placement.clusters.tiers", true),
+            ("team.spec.placement.move", true),
             ("app.spec.placement.clusters", false),
-            ("app.spec.objects.replicas.autoscaled", true),
+            ("app.spec.suspend", true),
             ("app.spec.objects.replicas", false),
         ] {
             assert_eq!(find(topic).unwrap().not_yet.is_some(), refused, "{topic}");

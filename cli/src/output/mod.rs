@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::fleet::Opened;
 use crate::streams::{self, Look};
-use printable::printable;
+pub use printable::printable;
 
 /// What is put before the path of a file, so that it leads there from somewhere else than the fleet's root.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

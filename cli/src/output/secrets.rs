@@ -3,17 +3,23 @@
 use fleetwright_compiler::yaml::{self, Limits, Node, Yaml};
 
 /// Whether a file may hold a secret: something in it says `kind: Secret` (an object, an item of a list, the target of an
-/// override) or `stringData`. A file that cannot be read whole is judged by its words.
+/// override), `kind: SecretList` or `stringData`, in upper or lower case. A file that cannot be read whole is judged by its
+/// words.
 pub fn may_hold_secrets(text: &str) -> bool {
-    if text.contains("stringData") {
+    let lower = text.to_ascii_lowercase();
+    if lower.contains("stringdata") {
         return true;
     }
     let (documents, _) = yaml::compose(text, &Limits::default());
     let is_whole = !documents.is_empty() && documents.iter().all(|document| document.root.is_some());
     if !is_whole {
-        return text.contains("Secret");
+        return lower.contains("secret");
     }
     documents.iter().filter_map(|document| document.root.as_ref()).any(names_secret)
+}
+
+fn is_secret(kind: &str) -> bool {
+    ["Secret", "SecretList"].iter().any(|secret| secret.eq_ignore_ascii_case(kind))
 }
 
 /// Recursion is bounded by the depth that `compose` allows.
@@ -21,7 +27,7 @@ fn names_secret(node: &Node<'_>) -> bool {
     match &node.value {
         Yaml::Map(entries) => entries
             .iter()
-            .any(|(key, value)| (key.text == "kind" && value.as_str() == Some("Secret")) || names_secret(value)),
+            .any(|(key, value)| (key.text == "kind" && value.as_str().is_some_and(is_secret)) || names_secret(value)),
         Yaml::Seq(items) => items.iter().any(names_secret),
         Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::UInt(_) | Yaml::Float(_) | Yaml::Str(_) => false,
     }
@@ -38,6 +44,9 @@ mod tests {
             ("kind: ConfigMap\n---\nkind: Secret\ndata: {a: Yg==}", true),
             ("kind: \"S\\u0065cret\"\ndata: {a: Yg==}", true),
             ("kind: List\nitems: [{kind: Secret, data: {a: Yg==}}]", true),
+            ("kind: SecretList\nitems: [{data: {a: Yg==}}]", true),
+            ("kind: secret\ndata: {a: Yg==}", true),
+            ("kind: ConfigMap\nstringdata: {a: b}", true),
             ("kind: App\nspec: {overrides: [{target: {kind: Secret}, patch: {data: {a: Yg==}}}]}", true),
             ("kind: App\nspec: {overrides: [{patch: {stringData: {a: b}}}]}", true),
             // the name alone says nothing
@@ -46,6 +55,7 @@ mod tests {
             // not readable: by its words
             ("kind: Secret\ndata: {a: Yg==", true),
             ("kind: ConfigMap\n---\nkind: Secret\n\tdata: x", true),
+            ("kind: secret\ndata: {a: Yg==", true),
             ("kind: ConfigMap\ndata: {a: b", false),
             ("", false),
         ] {

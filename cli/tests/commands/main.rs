@@ -6,6 +6,7 @@
 // Functions that tests share are tests too.
 #![cfg(test)]
 
+mod decide;
 mod documents;
 mod record;
 mod refusals;

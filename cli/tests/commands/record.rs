@@ -72,6 +72,33 @@ fn the_live_branch_is_the_record() {
 }
 
 #[test]
+fn a_live_branch_that_is_named_and_missing_is_said() {
+    let folder = new_fleet();
+    let fleet = folder.path().join("fleet");
+    git(&fleet, "init -q -b main");
+    let text = fs::read_to_string(fleet.join("fleet.yaml")).expect("it is there");
+    let named = text.replacen("spec:\n", "spec:\n  branches: {live: running}\n", 1);
+    assert_ne!(text, named);
+    write(&fleet, "fleet.yaml", &named);
+    git(&fleet, "add -A");
+    git(&fleet, "commit -q -m intents");
+    let said = "the live branch `running`, and there is none of that name";
+    for words in ["check", "plan", "plan --rev main"] {
+        let run = line(&fleet, words);
+        assert_code(&run, 0);
+        assert!(run.stderr.contains(said), "{words}: {}", run.stderr);
+    }
+    git(&fleet, "branch running");
+    let run = line(&fleet, "plan");
+    assert_code(&run, 0);
+    assert!(!run.stderr.contains("live branch"), "{}", run.stderr);
+    write(&fleet, "fleet.yaml", &text.replacen("spec:\n", "spec:\n  branches: {live: 'run..ning'}\n", 1));
+    let run = line(&fleet, "check");
+    assert_code(&run, 3);
+    assert!(run.stdout.contains("`run..ning` is not a valid branch name"), "{}", run.stdout);
+}
+
+#[test]
 fn a_folder_and_its_commit_render_the_same() {
     let folder = new_fleet();
     let fleet = folder.path().join("fleet");

@@ -54,7 +54,15 @@ fn unknown(repo: &Repository, revision: &str, e: &git2::Error) -> String {
         _ => e.message().to_owned(),
     };
     let near = near(revision, &names);
-    if !near.is_empty() {
+    if let Some(base) = known_base(repo, revision) {
+        reason = match repo.is_shallow() {
+            true => format!(
+                "`{base}` is there, but the clone is shallow and holds no commit before its depth; \
+                 `git fetch --unshallow` gets the rest"
+            ),
+            false => format!("`{base}` is there, but nothing of it is called `{revision}`"),
+        };
+    } else if !near.is_empty() {
         reason.push_str(&format!("; did you mean {}?", near.join(" or ")));
     } else if repo.is_shallow() {
         reason.push_str("; the clone is shallow: `git fetch --unshallow` gets the rest");
@@ -62,6 +70,12 @@ fn unknown(repo: &Repository, revision: &str, e: &git2::Error) -> String {
         reason.push_str("; `git fetch` if it is new");
     }
     reason
+}
+
+/// What a revision begins with (`HEAD` of `HEAD~9`), where that is there and only the rest is not.
+fn known_base<'r>(repo: &Repository, revision: &'r str) -> Option<&'r str> {
+    let (base, _) = revision.split_at(revision.find(['~', '^'])?);
+    repo.revparse_single(base).ok().map(|_| base)
 }
 
 /// Branches, remote branches and tags by their short names, sorted.

@@ -43,9 +43,9 @@ pub struct AppSpec {
     /// What happens when a cluster is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failover: Option<Spanned<FailoverSpec>>,
-    /// What must not leave it short: `any-cluster` or `any-region`.
+    /// What must not leave it short. Default: what the Team states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub survive: Option<Spanned<SmolStr>>,
+    pub survive: Option<Spanned<Survive>>,
     /// How traffic follows replicas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Spanned<serde_json::Value>>,
@@ -67,6 +67,17 @@ pub struct AppSpec {
     /// `Ignore`: no tide moves it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tide: Option<Spanned<AppTide>>,
+}
+
+/// The loss that must leave every replica of an app a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema)]
+pub enum Survive {
+    /// The loss of any one cluster.
+    #[serde(rename = "any-cluster")]
+    AnyCluster,
+    /// The loss of all clusters of any one region.
+    #[serde(rename = "any-region")]
+    AnyRegion,
 }
 
 /// A Helm chart or a Kustomize folder.
@@ -148,7 +159,10 @@ pub struct ObjectRule {
     /// Only on those of the app's clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Spanned<ClusterSelector>>,
-    /// `true` lets Jobs, CronJobs and StatefulSets be divided.
+    /// `false` keeps a workload whole: it runs in one of the selected clusters. Default: Deployments, ReplicaSets,
+    /// ReplicationControllers and Jobs with `completions` are divided, others are kept whole. `true` changes nothing but
+    /// that what cannot be divided is refused: a StatefulSet (FW1139), a CronJob, a Pod, and a Job that is Indexed or
+    /// states no `completions` (FW1138).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divide: Option<Spanned<bool>>,
 }

@@ -30,10 +30,10 @@ pub struct ClusterSpec {
     pub node_pools: Option<Vec<Spanned<NodePoolSpec>>>,
     /// Factors by which allocatable resources are multiplied before dividing (`cpu: "1.5"`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub overcommit: BTreeMap<SmolStr, Spanned<SmolStr>>,
+    pub overcommit: BTreeMap<Spanned<SmolStr>, Spanned<SmolStr>>,
     /// Resources of the cluster that fleetwright never books.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub reserved: BTreeMap<SmolStr, Spanned<Quantity>>,
+    pub reserved: BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>,
     /// The groups, versions and kinds that it serves beyond Kubernetes' own. Absent: everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apis: Option<Vec<Spanned<ApiGroupSpec>>>,
@@ -60,7 +60,7 @@ pub struct NodePoolSpec {
     /// How many nodes there are.
     pub nodes: Spanned<u32>,
     /// Allocatable resources of ONE node. `pods` absent means 110.
-    pub allocatable: BTreeMap<SmolStr, Spanned<Quantity>>,
+    pub allocatable: BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>,
     /// Node labels, for node selectors and affinity.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<SmolStr, SmolStr>,

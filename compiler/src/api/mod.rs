@@ -23,7 +23,7 @@ mod workload_kind;
 
 pub use app::{
     AppSpec, FailBack, FailoverSpec, HelmSource, ImageSpec, KustomizeSource, ObjectMatch, ObjectRule, PreserveRule,
-    SourceSpec, VariantSpec,
+    SourceSpec, Survive, VariantSpec,
 };
 pub use calendar::{CalendarDate, CalendarSpec, HolidaySpec, WorkingDaySpec};
 pub use cluster::{ApiGroupSpec, ClusterSpec, ConnectionSpec, Lifecycle, Mode, NodePoolSpec};

@@ -1,7 +1,8 @@
 //! `placement`: where an app runs and how its replicas are divided.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{ClusterSelector, Duration, IntOrPercent, Weights};
 use crate::base::labels::LabelRequirement;
@@ -127,6 +128,23 @@ pub struct SpreadSpec {
     pub max: Option<Spanned<u32>>,
 }
 
+/// A count that Kubernetes takes as replicas, whose type there is a signed one of 32 bits.
+fn replica_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Spanned<u32>>, D::Error> {
+    /// Refused where it is read, so that the place is the value's.
+    struct Count(u32);
+    impl<'de> Deserialize<'de> for Count {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let count = u32::deserialize(deserializer)?;
+            match i32::try_from(count) {
+                Ok(_) => Ok(Self(count)),
+                Err(_) => Err(D::Error::custom(format!("must be at most {}", i32::MAX))),
+            }
+        }
+    }
+    let count = Option::<Spanned<Count>>::deserialize(deserializer)?;
+    Ok(count.map(|count| Spanned::new(count.value.0, count.span)))
+}
+
 /// How the replicas of each divisible workload are divided over the selected clusters.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -134,8 +152,9 @@ pub struct ReplicasSpec {
     /// The rule of division. Must be stated in some layer as soon as more than one cluster is selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Spanned<Strategy>>,
-    /// Replaces the manifest's replicas before dividing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Replaces the manifest's replicas before dividing. At most 2147483647, as Kubernetes' own.
+    #[serde(default, deserialize_with = "replica_count", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 2_147_483_647))]
     pub total: Option<Spanned<u32>>,
     /// Static weights; a cluster takes the largest of the rules that match it, and one that no rule matches takes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

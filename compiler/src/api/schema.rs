@@ -51,8 +51,12 @@ fn bounds(schema: &mut Schema) {
         _ => None,
     };
     if let Some((least, most)) = bounds {
-        schema.insert("minimum".into(), least.into());
-        schema.insert("maximum".into(), most.into());
+        // a field may be narrower than its type
+        for (bound, value) in [("minimum", least), ("maximum", most)] {
+            if schema.get(bound).is_none() {
+                schema.insert(bound.into(), value.into());
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ClusterSelector, PlacementSpec};
+use super::{ClusterSelector, PlacementSpec, Survive};
 use crate::base::quantity::Quantity;
 use crate::base::{SmolStr, Spanned};
 
@@ -26,7 +26,8 @@ pub struct TeamSpec {
     /// The kinds its apps may hold. The default denies cluster-scoped kinds and `rbac.authorization.k8s.io`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<Spanned<KindsSpec>>,
-    /// The priority classes its apps may name.
+    /// The priority classes that its apps may name. Where there are any, pods may name no other either, nor those of
+    /// Kubernetes (`system-cluster-critical`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priority_class_names: Vec<Spanned<SmolStr>>,
     /// The service account that is impersonated when its objects are applied.
@@ -35,9 +36,9 @@ pub struct TeamSpec {
     /// A layer of placement for its apps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementSpec>,
-    /// What its apps must survive: `any-cluster` or `any-region`.
+    /// What must not leave its apps short, where they do not state it themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub survive: Option<Spanned<SmolStr>>,
+    pub survive: Option<Spanned<Survive>>,
     /// Who to ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owners: Option<Spanned<Vec<SmolStr>>>,

@@ -167,6 +167,11 @@ impl Diagnostics {
         self.0.iter()
     }
 
+    /// Takes out those that are not to be kept.
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
+        self.0.retain(keep);
+    }
+
     /// Every place in them, of related ones too.
     pub(crate) fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
         self.0

@@ -8,7 +8,7 @@ use super::clusters::{ClusterDiff, cluster_diffs};
 use super::impact::{ClusterImpact, impacts};
 use super::objects::{ObjectDiff, object_diffs};
 use super::placements::{AppDiff, app_diffs};
-use super::shortfall::{AppShortfall, Shortfall};
+use super::shortfall::{AppShortfall, Guard, Shortfall};
 use crate::Compiled;
 use crate::diag::{Code, Diagnostic, Place, codes};
 
@@ -16,8 +16,8 @@ use crate::diag::{Code, Diagnostic, Place, codes};
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetDiff {
-    /// Apps that a team's quota refuses now and did not refuse before. A person's change caused that, so a diff with any
-    /// of these fails (exit code 3). They are among `new_shortfalls` too.
+    /// Apps that a team's quota refuses now and did not refuse before, and apps that no longer survive what they must. A
+    /// person's change caused that, so a diff with any of these fails (exit code 3). They are among `new_shortfalls` too.
     pub errors: Vec<AppShortfall>,
     /// Clusters that came, went, or are not what they were.
     pub clusters: Vec<ClusterDiff>,
@@ -60,11 +60,12 @@ pub fn diff(base: &Compiled, head: &Compiled) -> FleetDiff {
     let placements = app_diffs(base, head, &clusters);
     let (objects, tally) = object_diffs(base, head);
     let impact = impacts(&placements, &tally);
-    let before: BTreeSet<AppShortfall> = Shortfall::all(&base.fleet, &base.target).into_iter().collect();
-    let after: BTreeSet<AppShortfall> = Shortfall::all(&head.fleet, &head.target).into_iter().collect();
-    let refused: BTreeSet<&str> = before.iter().filter(|s| s.shortfall.is_quota()).map(|s| s.app.as_str()).collect();
-    let errors =
-        after.iter().filter(|s| s.shortfall.is_quota() && !refused.contains(s.app.as_str())).cloned().collect();
+    let before: BTreeSet<AppShortfall> = Shortfall::all(base).into_iter().collect();
+    let after: BTreeSet<AppShortfall> = Shortfall::all(head).into_iter().collect();
+    let broken = |s: &AppShortfall| Some((s.app.clone(), s.shortfall.guard()?));
+    let broken_before: BTreeSet<(String, Guard)> = before.iter().filter_map(broken).collect();
+    let is_new = |s: &&AppShortfall| broken(s).is_some_and(|broken| !broken_before.contains(&broken));
+    let errors = after.iter().filter(is_new).cloned().collect();
     FleetDiff {
         errors,
         clusters,
@@ -106,7 +107,9 @@ impl FleetDiff {
 }
 
 /// Codes of diagnostics that say what shortfalls say.
-const OF_SHORTFALLS: [Code; 4] = [
+const OF_SHORTFALLS: [Code; 6] = [
+    codes::placement::GROUP_BROKEN,
+    codes::placement::LAPSE,
     codes::placement::UNPLACED,
     codes::placement::SPREAD_UNMET,
     codes::placement::NO_WEIGHT_MATCHES,

@@ -67,7 +67,7 @@ impl Tally {
 /// One content of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Content {
-    /// `team/app`; none for a generated Namespace.
+    /// `team/app`; none for what is generated.
     pub(super) app: Option<String>,
     /// The object but for its share.
     pub(super) template: Arc<Template>,
@@ -219,23 +219,29 @@ fn join_cluster<'c>(
     joined
 }
 
-/// Ascending by app, the generated Namespaces first.
+/// Ascending by app, what is generated first.
 fn files<'c>(compiled: &'c Compiled, cluster: &str) -> &'c [RenderedFile] {
     compiled.fleet.cluster_id(cluster).map_or(&[], |id| compiled.rendered.files(id))
 }
 
 fn entries<'c>(compiled: &'c Compiled, file: &'c RenderedFile) -> impl Iterator<Item = Entry<'c>> {
     file.objects.iter().map(|object| {
-        let key = file.key(&compiled.fleet, object).cloned().unwrap_or_else(|| generated_namespace(&object.template));
+        let key = file.key(&compiled.fleet, object).cloned().unwrap_or_else(|| generated(&object.template));
         Entry { key, app: file.app, object }
     })
 }
 
-/// The key of a generated Namespace.
-fn generated_namespace(template: &Template) -> ObjKey {
+/// The key of a generated object: a Namespace, or a ResourceQuota.
+fn generated(template: &Template) -> ObjKey {
     let value = template.value();
-    let name = value.get("metadata").and_then(|m| m.get("name")).and_then(|name| name.as_str()).unwrap_or_default();
-    ObjKey { kind: "Namespace".into(), namespace: None, name: name.into(), group: "".into(), version: "v1".into() }
+    let text = |pointer: &str| value.pointer(pointer).and_then(|text| text.as_str());
+    ObjKey {
+        kind: text("/kind").unwrap_or_default().into(),
+        namespace: text("/metadata/namespace").map(SmolStr::new),
+        name: text("/metadata/name").unwrap_or_default().into(),
+        group: "".into(),
+        version: "v1".into(),
+    }
 }
 
 fn identity(key: &ObjKey) -> Identity {
@@ -263,8 +269,12 @@ fn share_differs(before: &Entry<'_>, after: &Entry<'_>) -> bool {
             Fill::Share { replicas: Some(was), completions: None },
             Fill::Share { replicas: Some(is), completions: None },
         ) if kind != WorkloadKind::Job => was != is,
+        (Fill::Owned { .. }, Fill::Owned { .. }) => false,
         // what is not filled in stands in the text
-        (Fill::AsIs | Fill::Share { .. }, Fill::AsIs | Fill::Share { .. }) => {
+        (
+            Fill::AsIs | Fill::Share { .. } | Fill::Owned { .. } | Fill::Bounds { .. },
+            Fill::AsIs | Fill::Share { .. } | Fill::Owned { .. } | Fill::Bounds { .. },
+        ) => {
             let counts = |entry: &Entry<'_>| kind.counts(&entry.object.value(Some(&entry.key))).ok();
             counts(before) != counts(after)
         }
@@ -274,7 +284,7 @@ fn share_differs(before: &Entry<'_>, after: &Entry<'_>) -> bool {
 /// Whether an object stays in the cluster when its manifest goes: generated Namespaces are never pruned.
 fn outlives(entry: &Entry<'_>) -> bool {
     if entry.app.is_none() {
-        return true;
+        return entry.key.kind == "Namespace";
     }
     let value = entry.object.template.value();
     let annotation = value.get("metadata").and_then(|m| m.get("annotations")).and_then(|a| a.get(PRUNE));

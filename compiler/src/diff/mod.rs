@@ -29,7 +29,7 @@ pub use impact::ClusterImpact;
 pub use objects::{ObjectChange, ObjectDiff, ObjectName};
 pub(crate) use placements::placed;
 pub use placements::{AppChange, AppDiff, CountChange, WorkloadDiff};
-pub use shortfall::{AppShortfall, Shortfall};
+pub use shortfall::{AppShortfall, Guard, Shortfall};
 pub use verdict::{plain_amount, verdict_text};
 pub use why::Why;
 

@@ -209,6 +209,9 @@ fn count(compiled: &Compiled, id: AppId, (index, workload): (usize, &Workload), 
     }
     match planned.fill {
         Fill::Share { replicas: Some(replicas), completions: completions @ Some(_) } => Count { replicas, completions },
+        Fill::Owned { replicas } => Count { replicas, completions: None },
+        // An autoscaler is no workload.
+        Fill::Bounds { min, max: _ } => Count { replicas: min, completions: None },
         Fill::Share { replicas: Some(replicas), completions: None } if workload.kind != WorkloadKind::Job => {
             Count { replicas, completions: None }
         }

@@ -14,9 +14,10 @@ use crate::parse::ObjKey;
 /// Fields of a Secret that hold no secret. Of `metadata`, annotations are masked all the same.
 const SHOWN: [&str; 5] = ["apiVersion", "immutable", "kind", "metadata", "type"];
 
-/// Whether the values of an object are secret. By kind, whatever its group: a custom `Secret` is no less one.
+/// Whether the values of an object are secret. By kind, whatever its group: a custom `Secret` is no less one, nor is a
+/// misspelt `secret`.
 pub(super) fn is_secret(key: &ObjKey) -> bool {
-    key.kind == "Secret"
+    key.kind.eq_ignore_ascii_case("Secret")
 }
 
 /// The changes from one Secret to another.

@@ -6,9 +6,11 @@ use std::fmt;
 use serde::Serialize;
 
 use super::verdict::plain_amount;
+use crate::Compiled;
 use crate::base::{AppId, SmolStr};
 use crate::model::Fleet;
-use crate::schedule::{Deficit, Target};
+use crate::schedule::Deficit;
+use crate::what_if::Lapse;
 
 /// A shortfall and whose it is.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -50,6 +52,9 @@ pub enum Shortfall {
     Quota {
         /// The resource, as the quota names it.
         resource: SmolStr,
+        /// The cluster, where the quota holds for each by itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cluster: Option<SmolStr>,
         /// What the team uses already.
         used: String,
         /// What the app would add.
@@ -57,11 +62,36 @@ pub enum Shortfall {
         /// The most allowed.
         hard: String,
     },
+    /// It is where its group does not allow it, and has no place elsewhere.
+    Group {
+        /// `key=value`
+        group: SmolStr,
+        /// Whether the apps of the group share no cluster, in place of all.
+        anti: bool,
+        /// In how many clusters.
+        clusters: u32,
+    },
     /// `weights` match no selected cluster.
     NoWeightMatches {
         /// The workload's key.
         workload: SmolStr,
     },
+    /// `survive` does not hold.
+    Survival {
+        /// `cluster eu-a`, `region eu`.
+        lost: String,
+        /// What it would lack then; empty where it would be nowhere.
+        lacks: Vec<Shortfall>,
+    },
+}
+
+/// What a person's change may not break.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Guard {
+    /// The team's quota.
+    Quota,
+    /// `survive`.
+    Survival,
 }
 
 impl Shortfall {
@@ -78,35 +108,56 @@ impl Shortfall {
             Deficit::Spread { topology_key, have, min, greedy } => {
                 Self::Spread { topology_key: topology_key.clone(), have: *have, min: *min, greedy: *greedy }
             }
-            Deficit::Quota { resource, used, more, hard } => Self::Quota {
+            Deficit::Quota { resource, cluster, used, more, hard } => Self::Quota {
                 resource: resource.clone(),
+                cluster: cluster.map(|cluster| fleet.cluster(cluster).name.clone()),
                 used: plain_amount(resource, *used),
                 more: plain_amount(resource, *more),
                 hard: plain_amount(resource, *hard),
             },
+            Deficit::Group { group, anti, clusters } => {
+                Self::Group { group: group.clone(), anti: *anti, clusters: *clusters }
+            }
             Deficit::NoWeightMatches { workload } => Self::NoWeightMatches { workload: key(*workload) },
         }
     }
 
-    /// All shortfalls of a target, by app.
-    pub(crate) fn all(fleet: &Fleet, target: &Target) -> Vec<AppShortfall> {
-        let mut all: Vec<AppShortfall> = fleet
+    /// A loss that is not survived, in names.
+    #[must_use]
+    pub fn of_lapse(fleet: &Fleet, lapse: &Lapse) -> Self {
+        let lacks = lapse.lacks.iter().map(|deficit| Self::of(fleet, lapse.app, deficit)).collect();
+        Self::Survival { lost: lapse.loss.to_string(), lacks }
+    }
+
+    /// All shortfalls of a compile, by app.
+    pub(crate) fn all(compiled: &Compiled) -> Vec<AppShortfall> {
+        let fleet = &compiled.fleet;
+        let of = |id: AppId, shortfall| AppShortfall { app: fleet.app_name(id), shortfall };
+        let deficits = fleet
             .app_ids()
-            .zip(&target.apps)
-            .flat_map(|(id, app)| {
-                let of =
-                    move |deficit| AppShortfall { app: fleet.app_name(id), shortfall: Self::of(fleet, id, deficit) };
-                app.deficits.iter().map(of)
-            })
-            .collect();
+            .zip(&compiled.target.apps)
+            .flat_map(|(id, app)| app.deficits.iter().map(move |deficit| of(id, Self::of(fleet, id, deficit))));
+        let lapses = compiled.lapses.iter().map(|lapse| of(lapse.app, Self::of_lapse(fleet, lapse)));
+        let mut all: Vec<AppShortfall> = deficits.chain(lapses).collect();
         all.sort();
         all
     }
 
-    /// Whether it is a quota that refuses.
+    /// Whether it is replicas that fit nowhere.
     #[must_use]
-    pub fn is_quota(&self) -> bool {
-        matches!(self, Self::Quota { .. })
+    pub fn is_unplaced(&self) -> bool {
+        matches!(self, Self::Unplaced { .. })
+    }
+
+    /// Whether a person's change may not cause it: a quota that refuses, or a loss that is not survived. Two of these are
+    /// told apart by their kind alone.
+    #[must_use]
+    pub fn guard(&self) -> Option<Guard> {
+        match self {
+            Self::Quota { .. } => Some(Guard::Quota),
+            Self::Survival { .. } => Some(Guard::Survival),
+            Self::Unplaced { .. } | Self::Spread { .. } | Self::Group { .. } | Self::NoWeightMatches { .. } => None,
+        }
     }
 }
 
@@ -134,11 +185,31 @@ impl fmt::Display for Shortfall {
                 }
                 Ok(())
             }
-            Self::Quota { resource, used, more, hard } => {
-                write!(f, "the team's quota allows {hard} {resource}: {used} are used, {more} more are asked for")
+            Self::Quota { resource, cluster, used, more, hard } => {
+                let cluster = cluster.as_ref().map(|cluster| format!(" in cluster {cluster}")).unwrap_or_default();
+                write!(
+                    f,
+                    "the team's quota{cluster} allows {hard} {resource}: {used} are used, {more} more are asked for"
+                )
+            }
+            Self::Group { group, anti: false, clusters } => {
+                write!(f, "group {group} shares its clusters, and in {clusters} the others are not")
+            }
+            Self::Group { group, anti: true, clusters } => {
+                write!(f, "group {group} shares no cluster, and in {clusters} another is")
             }
             Self::NoWeightMatches { workload } => {
                 write!(f, "no weight matches a selected cluster, so nothing of {workload} is placed")
+            }
+            Self::Survival { lost, lacks } if lacks.is_empty() => write!(f, "without {lost} it would be nowhere"),
+            Self::Survival { lost, lacks } => {
+                write!(f, "without {lost}: ")?;
+                lacks.iter().enumerate().try_for_each(|(at, lack)| {
+                    if at > 0 {
+                        f.write_str("; ")?;
+                    }
+                    write!(f, "{lack}")
+                })
             }
         }
     }

@@ -10,6 +10,10 @@ pub fn verdict_text(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Mismatch(mismatch) => mismatch.to_string(),
         Verdict::Team => "not among the team's clusters".to_owned(),
+        Verdict::NoTier => "in no tier".to_owned(),
+        Verdict::OtherTier(tier) => format!("tier {tier} is in use"),
+        Verdict::NotWithGroup(group) => format!("group {group} is not there"),
+        Verdict::TakenByGroup(group) => format!("group {group} is there"),
         Verdict::Taint(taint) => format!("taint {taint}"),
         Verdict::ApiNotServed(api) => format!("{api} not served"),
         Verdict::Lifecycle(lifecycle) => match lifecycle {
@@ -19,6 +23,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
             Lifecycle::Retired => "retired".to_owned(),
         },
         Verdict::Unhealthy => "not ready".to_owned(),
+        Verdict::Evicted => "evicted".to_owned(),
         Verdict::LargerThanNode { resource, needed, largest } => {
             let (needed, largest) = (plain_amount(resource, *needed), plain_amount(resource, *largest));
             format!("larger than any node: need {needed} {resource}, largest node {largest}")

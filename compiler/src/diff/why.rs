@@ -12,11 +12,11 @@ use super::placements::CountChange;
 use super::shortfall::Shortfall;
 use super::verdict::verdict_text;
 use crate::Compiled;
-use crate::api::{Capacity, Strategy};
+use crate::api::{Capacity, Strategy, TierMode};
 use crate::base::labels::Labels;
 use crate::base::taint::Toleration;
 use crate::base::{AppId, ClusterId, Resources, SmolStr};
-use crate::model::{App, Replicas, Workload};
+use crate::model::{App, Placement, Replicas, Workload};
 use crate::plan::Cause;
 
 /// A cause.
@@ -72,6 +72,10 @@ pub enum Why {
     },
     /// Other spread constraints.
     Spread,
+    /// Other tiers.
+    Tiers,
+    /// Other groups to share clusters with, or to share none with.
+    Groups,
     /// Other tolerations, of the placement or of the pods.
     Tolerations,
     /// Pods ask for other amounts.
@@ -193,6 +197,12 @@ impl<'c> Whys<'c> {
         if a.spread != b.spread {
             note(whys, Why::Spread);
         }
+        if tiers(a) != tiers(b) {
+            note(whys, Why::Tiers);
+        }
+        if (&a.affinity, &a.anti_affinity) != (&b.affinity, &b.anti_affinity) {
+            note(whys, Why::Groups);
+        }
         if a.tolerations != b.tolerations {
             note(whys, Why::Tolerations);
         }
@@ -256,10 +266,12 @@ impl<'c> Whys<'c> {
         let is_it = |m: &&crate::plan::Move| usize::from(m.workload) == workload && m.cluster == cluster;
         let found = moves.iter().find(is_it).filter(|m| m.before == row.before.unwrap_or(0))?;
         let reason = match found.cause {
+            Cause::Lost => "the cluster is supposed lost",
             Cause::Displaced => "the pool no longer holds them",
             Cause::Refill => "they take the place of replicas that left another cluster, or were short",
             Cause::Taint => "a NoExecute taint is not tolerated",
             Cause::Lifecycle => "the cluster is Draining or Retired",
+            Cause::Evicted => "the app is evicted from the cluster",
             // Told by what differs between the two.
             Cause::New | Cause::Total | Cause::Weights | Cause::Intent => return None,
         };
@@ -315,6 +327,11 @@ fn decided(compiled: &Compiled, app: Option<AppId>) -> Seats<'_> {
     seats
 }
 
+/// Mode and names of tiers. Which clusters are in them is told by the clusters themselves.
+fn tiers(placement: &Placement) -> Option<(TierMode, Vec<&SmolStr>)> {
+    placement.tiers.as_ref().map(|tiers| (tiers.mode, tiers.groups.iter().map(|tier| &tier.name).collect()))
+}
+
 /// Adds a cause once.
 fn note(whys: &mut Vec<Why>, why: Why) {
     if !whys.contains(&why) {
@@ -330,7 +347,8 @@ fn workload_causes(before: &Workload, after: &Workload, whys: &mut Vec<Why>) {
     if before.completions != after.completions {
         note(whys, Why::Completions { before: before.completions, after: after.completions });
     }
-    let Replicas { strategy, total: _, weights, capacity, min, max, digest } = &before.policy;
+    // How an autoscaler is counted shows in the replicas.
+    let Replicas { strategy, total: _, weights, capacity, min, max, autoscaled: _, digest } = &before.policy;
     let policy = &after.policy;
     if *strategy != policy.strategy {
         note(whys, Why::Strategy { before: *strategy, after: policy.strategy });

@@ -30,6 +30,8 @@ impl fmt::Display for Why {
                 signed(f, '-', removed)
             }
             Self::Spread => f.write_str("spread changed"),
+            Self::Tiers => f.write_str("tiers changed"),
+            Self::Groups => f.write_str("groups changed"),
             Self::Tolerations => f.write_str("tolerations changed"),
             Self::Requests => f.write_str("requests changed"),
             Self::NodeSelection => f.write_str("node selector or affinity changed"),

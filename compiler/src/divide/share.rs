@@ -24,6 +24,22 @@ pub fn divide_by_seats(total: u32, seats: &[u32]) -> Vec<u32> {
     parties.into_iter().map(|party| party.seats).collect()
 }
 
+/// Divides the other bound of an autoscaler over clusters that hold `seats` of the one that was placed, in equal parts that
+/// never cross it: at least the seats for the most replicas, at most the seats and at least 1 for the fewest. A cluster
+/// without seats gets nothing.
+#[must_use]
+pub fn divide_bound(total: u32, seats: &[u32], seats_are_most: bool) -> Vec<u32> {
+    let party = |&seats: &u32| match (seats, seats_are_most) {
+        (0, _) => Party { weight: 0, seats: 0, cap: 0, room: None },
+        (seats, true) => Party { weight: 1, seats: 1, cap: seats, room: None },
+        (seats, false) => Party { weight: 1, seats, cap: u32::MAX, room: None },
+    };
+    let mut parties: Vec<Party> = seats.iter().map(party).collect();
+    let given = parties.iter().fold(0_u32, |sum, party| sum.saturating_add(party.seats));
+    webster(total.saturating_sub(given), &mut parties);
+    parties.into_iter().map(|party| party.seats).collect()
+}
+
 /// How many seats a Job has to divide: the pods that can run at once. Absent `parallelism` means 1; absent `completions`
 /// (a work queue) puts no bound on it.
 #[must_use]
@@ -139,6 +155,22 @@ mod tests {
         assert_eq!(shares(0, 10, 3), [(0, 10)]);
         assert_eq!(shares(3, 2, 3), [(1, 1), (1, 1), (1, 1)]);
         assert_eq!(shares(1, 4, 0), []);
+    }
+
+    #[test]
+    fn the_other_bound_follows_in_equal_parts() {
+        for (total, seats, most, expected) in [
+            (10, vec![1, 1], false, vec![5, 5]),
+            (10, vec![4, 1], false, vec![5, 5]),
+            (10, vec![7, 1, 0], false, vec![7, 3, 0]),
+            (3, vec![2, 2], false, vec![2, 2]),
+            (3, vec![5, 5], true, vec![2, 1]),
+            (9, vec![5, 2], true, vec![5, 2]),
+            (1, vec![5, 5], true, vec![1, 1]),
+            (4, vec![], true, vec![]),
+        ] {
+            assert_eq!(divide_bound(total, &seats, most), expected, "{total} over {seats:?}");
+        }
     }
 
     proptest! {

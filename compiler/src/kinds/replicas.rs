@@ -1,30 +1,82 @@
 //! Which kinds run pods, where their counts stand, and how a share of them is written.
 //!
-//! The next workload kind is a variant of [`WorkloadKind`] and a row in each `match` here.
+//! The next workload kind is a row of the table here; ARCHITECTURE.md lists what else must decide about it.
 
 use serde_json::Value;
 
 use crate::base::Path;
 
-/// A kind that runs pods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WorkloadKind {
+/// What is the same for every object of a kind that runs pods.
+struct Row {
+    /// The kind's name.
+    name: &'static str,
+    /// The API groups it is, or once was, served in.
+    groups: &'static [&'static str],
+    /// Keys from the object to its pod spec.
+    pod_spec_keys: &'static [&'static str],
+    /// The fields of `spec` with its counts.
+    counts: CountFields,
+}
+
+/// Which fields of `spec` hold counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CountFields {
+    /// None: each cluster that has the object runs what it runs.
+    None,
+    /// `replicas`.
+    Replicas,
+    /// A Job's `parallelism` and `completions`.
+    Completions,
+}
+
+const POD: &[&str] = &["spec"];
+const TEMPLATE: &[&str] = &["spec", "template", "spec"];
+const JOB_TEMPLATE: &[&str] = &["spec", "jobTemplate", "spec", "template", "spec"];
+
+/// Declares the kinds and their table: a kind cannot be in one and not in the other.
+macro_rules! workload_kinds {
+    ($($(#[doc = $doc:literal])* $kind:ident: $groups:expr, $pod_spec_keys:ident, $counts:ident;)*) => {
+        /// A kind that runs pods.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum WorkloadKind {
+            $($(#[doc = $doc])* $kind,)*
+        }
+
+        impl WorkloadKind {
+            /// Every kind.
+            const ALL: &'static [Self] = &[$(Self::$kind),*];
+
+            const fn row(self) -> Row {
+                match self {
+                    $(Self::$kind => Row {
+                        name: stringify!($kind),
+                        groups: $groups,
+                        pod_spec_keys: $pod_spec_keys,
+                        counts: CountFields::$counts,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+workload_kinds! {
     /// `batch/v1 CronJob`
-    CronJob,
+    CronJob: &["batch"], JOB_TEMPLATE, None;
     /// `apps/v1 DaemonSet`
-    DaemonSet,
+    DaemonSet: &["apps", "extensions"], TEMPLATE, None;
     /// `apps/v1 Deployment`
-    Deployment,
+    Deployment: &["apps", "extensions"], TEMPLATE, Replicas;
     /// `batch/v1 Job`
-    Job,
+    Job: &["batch"], TEMPLATE, Completions;
     /// `v1 Pod`
-    Pod,
+    Pod: &[""], POD, None;
     /// `apps/v1 ReplicaSet`
-    ReplicaSet,
+    ReplicaSet: &["apps", "extensions"], TEMPLATE, Replicas;
     /// `v1 ReplicationController`
-    ReplicationController,
+    ReplicationController: &[""], TEMPLATE, Replicas;
     /// `apps/v1 StatefulSet`
-    StatefulSet,
+    StatefulSet: &["apps"], TEMPLATE, Replicas;
 }
 
 /// The counts a workload states, in its kind's own words.
@@ -49,41 +101,25 @@ impl WorkloadKind {
     /// The kind of an object, by API group and kind.
     #[must_use]
     pub fn of(group: &str, kind: &str) -> Option<Self> {
-        Some(match (group, kind) {
-            ("batch", "CronJob") => Self::CronJob,
-            ("apps" | "extensions", "DaemonSet") => Self::DaemonSet,
-            ("apps" | "extensions", "Deployment") => Self::Deployment,
-            ("batch", "Job") => Self::Job,
-            ("", "Pod") => Self::Pod,
-            ("apps" | "extensions", "ReplicaSet") => Self::ReplicaSet,
-            ("", "ReplicationController") => Self::ReplicationController,
-            ("apps", "StatefulSet") => Self::StatefulSet,
-            _ => return None,
+        Self::ALL.iter().copied().find(|known| {
+            let Row { name, groups, .. } = known.row();
+            name == kind && groups.contains(&group)
         })
     }
 
     /// Keys from the object to its pod spec.
     #[must_use]
     pub fn pod_spec_keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Pod => &["spec"],
-            Self::CronJob => &["spec", "jobTemplate", "spec", "template", "spec"],
-            Self::DaemonSet
-            | Self::Deployment
-            | Self::Job
-            | Self::ReplicaSet
-            | Self::ReplicationController
-            | Self::StatefulSet => &["spec", "template", "spec"],
-        }
+        self.row().pod_spec_keys
     }
 
     /// The field of `spec` that holds the count that is divided; `None` where the kind has none.
     #[must_use]
     pub fn replicas_field(self) -> Option<&'static str> {
-        match self {
-            Self::Deployment | Self::ReplicaSet | Self::ReplicationController | Self::StatefulSet => Some("replicas"),
-            Self::Job => Some("parallelism"),
-            Self::CronJob | Self::DaemonSet | Self::Pod => None,
+        match self.row().counts {
+            CountFields::None => None,
+            CountFields::Replicas => Some("replicas"),
+            CountFields::Completions => Some("parallelism"),
         }
     }
 
@@ -104,11 +140,19 @@ impl WorkloadKind {
         if let Some(field) = self.replicas_field() {
             counts.replicas = read(field)?;
         }
-        if self == Self::Job {
+        if self.row().counts == CountFields::Completions {
             counts.completions = read("completions")?;
             counts.indexed = spec.and_then(|s| s.get("completionMode")).and_then(Value::as_str) == Some("Indexed");
         }
         Ok(counts)
+    }
+
+    /// Removes the replicas of an object: somebody else owns them in the cluster.
+    pub fn unset_replicas(self, object: &mut Value) {
+        let spec = object.get_mut("spec").and_then(Value::as_object_mut);
+        if let (Some(field), Some(spec)) = (self.replicas_field(), spec) {
+            spec.remove(field);
+        }
     }
 
     /// Writes a share into an object: the replicas, and a Job's completions; `None` leaves what is there.
@@ -123,6 +167,30 @@ impl WorkloadKind {
             if let Some(completions) = completions {
                 spec.insert("completions".to_owned(), completions.into());
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_found_by_every_group_they_have() {
+        for (group, kind, expected) in [
+            ("apps", "Deployment", Some((WorkloadKind::Deployment, Some("replicas"), 3))),
+            ("extensions", "DaemonSet", Some((WorkloadKind::DaemonSet, None, 3))),
+            ("", "Pod", Some((WorkloadKind::Pod, None, 1))),
+            ("", "ReplicationController", Some((WorkloadKind::ReplicationController, Some("replicas"), 3))),
+            ("batch", "Job", Some((WorkloadKind::Job, Some("parallelism"), 3))),
+            ("batch", "CronJob", Some((WorkloadKind::CronJob, None, 5))),
+            ("extensions", "StatefulSet", None),
+            ("", "Deployment", None),
+            ("apps", "deployment", None),
+        ] {
+            let found = WorkloadKind::of(group, kind);
+            let row = found.map(|kind| (kind, kind.replicas_field(), kind.pod_spec_keys().len()));
+            assert_eq!(row, expected, "{group} {kind}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What can be wrong with an operation. Names and places only, never values.
 
 use super::json_patch::StepError;
+use super::metadata::LabelProblem;
 use super::substitute::TemplateError;
 use crate::base::{Path, SmolStr};
 use crate::kinds::native::{FieldProblem, JsonType, Shape};
@@ -135,6 +136,9 @@ pub enum OpError {
         /// All of them.
         problems: Vec<FieldProblem>,
     },
+    /// The object has a label or an annotation now that the API server would refuse.
+    #[error("{0}")]
+    Label(LabelProblem),
     /// Deeper nesting than any manifest has.
     #[error("{}: nested too deep", path.dotted())]
     TooDeep {

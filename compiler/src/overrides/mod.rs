@@ -17,6 +17,7 @@ mod images;
 pub mod json_patch;
 mod list_edit;
 pub mod merge_patch;
+mod metadata;
 mod pointer;
 mod set;
 mod strategic;
@@ -37,6 +38,7 @@ pub use containers::Containers;
 pub use error::{Missing, MissingAt, OpError, OpWarning};
 pub use images::ImageRule;
 pub use list_edit::ListEdit;
+pub use metadata::{LabelProblem, check_labels_after, label_problems};
 pub use substitute::{TemplateError, Variables};
 
 /// One change to one object. Every string value in it may hold `${variables}`; keys and names never do.

@@ -1,8 +1,10 @@
 //! Ordinary Kubernetes manifests.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-use super::facts::Defined;
+use super::facts::{Autoscaler, Defined};
 use super::{DocBody, DocIr, Facts, FileIr, Manifest, ObjKey, Template};
 use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
@@ -10,20 +12,43 @@ use crate::base::{Path, SmolStr, Span};
 use crate::diag::{Finding, codes};
 use crate::kinds::native::{self, FieldProblem, JsonType, Problem, Shape};
 use crate::kinds::replicas::WorkloadKind;
-use crate::yaml::{Node, Yaml};
+use crate::yaml::{Key, Node, Yaml};
 
-/// Reads a document: an object, or a `List` of objects.
+/// Reads a document: an object, or the objects of a list.
 pub(super) fn read(node: &Node<'_>, doc: u16, ir: &mut FileIr) {
-    let kind = node.get("kind").and_then(Node::as_str).unwrap_or_default();
-    let items = node.get("items").map(|items| &items.value);
-    match items {
-        Some(Yaml::Seq(items)) if kind == "List" || kind.ends_with("List") => {
+    match list_items(node) {
+        Some(items) => {
             for (i, item) in (0_u32..).zip(items) {
-                object(item, doc, Some(i), ir);
+                object(&item, doc, Some(i), ir);
             }
         }
-        _ => object(node, doc, None, ir),
+        None => object(node, doc, None, ir),
     }
+}
+
+/// The items of a `List`, or of a list of one kind. As `kubectl` has it, an item of a ConfigMapList that states no kind or
+/// no version is a ConfigMap of the list's version (apimachinery, `UnstructuredJSONScheme.decodeToList`).
+pub(super) fn list_items<'n, 's>(node: &'n Node<'s>) -> Option<Vec<Cow<'n, Node<'s>>>> {
+    let (_, kind) = node.entry("kind")?;
+    let kind_of_list = kind.as_str()?;
+    let (rest, ending) = kind_of_list.split_at_checked(kind_of_list.len().checked_sub("List".len())?)?;
+    let Yaml::Seq(items) = &node.get("items")?.value else { return None };
+    if !ending.eq_ignore_ascii_case("List") {
+        return None;
+    }
+    let stated =
+        |item: &Node<'s>, field: &str| item.get(field).is_some_and(|n| n.value != Yaml::Null && n.as_str() != Some(""));
+    let typed = |item: &Node<'s>| {
+        let whole = stated(item, "kind") && stated(item, "apiVersion");
+        let (Yaml::Map(entries), false) = (&item.value, whole || rest.is_empty()) else { return None };
+        let own = entries.iter().filter(|(key, _)| !matches!(&*key.text, "kind" | "apiVersion")).cloned();
+        let version = node.entry("apiVersion").map(|(key, version)| (key.clone(), version.clone()));
+        let kind = Node { span: kind.span, value: Yaml::Str(Cow::Owned(rest.to_owned())) };
+        let key = Key { span: kind.span, text: Cow::Borrowed("kind") };
+        let entries = own.chain(version).chain([(key, kind)]).collect();
+        Some(Node { span: item.span, value: Yaml::Map(entries) })
+    };
+    Some(items.iter().map(|item| typed(item).map_or(Cow::Borrowed(item), Cow::Owned)).collect())
 }
 
 fn object(node: &Node<'_>, doc: u16, item: Option<u32>, ir: &mut FileIr) {
@@ -42,8 +67,9 @@ fn object(node: &Node<'_>, doc: u16, item: Option<u32>, ir: &mut FileIr) {
     }
     let value = node.to_json();
     fields(node, &key, &value, ir);
-    workload(node, &key, &value, &mut facts, ir);
+    workload(node, &key, &value, &mut facts, (before, ir));
     facts.defines = defines(&key, &value);
+    facts.autoscaler = autoscaler(&key, &value);
     annotations(node, &mut facts, ir);
     secret(&key, &value, &mut facts);
     for label in ["fleetwright.io/team", "fleetwright.io/app"] {
@@ -144,6 +170,8 @@ fn identity(node: &Node<'_>, ir: &mut FileIr) -> Option<(ObjKey, Facts)> {
 fn labels(metadata: Option<&Node<'_>>, ir: &mut FileIr) -> Labels {
     let mut labels = Labels::new();
     let Some(Yaml::Map(entries)) = metadata.and_then(|m| m.get("labels")).map(|l| &l.value) else { return labels };
+    let substitute = metadata.and_then(|m| m.get("annotations")).and_then(|a| a.get("fleetwright.io/substitute"));
+    let substitute = substitute.and_then(Node::as_str) == Some("enabled");
     for (key, value) in entries {
         // a value that is no text is a wrong type, which is said elsewhere
         let Some(text) = value.as_str() else { continue };
@@ -152,7 +180,9 @@ fn labels(metadata: Option<&Node<'_>>, ir: &mut FileIr) -> Labels {
             (value.span, text, NameRule::LabelValue, "label value"),
         ];
         for (span, text, rule, what) in parts {
-            if let Err(expected) = check(rule, text) {
+            // with variables, it is judged once these are filled in
+            let later = substitute && rule == NameRule::LabelValue && text.contains("${");
+            if !later && let Err(expected) = check(rule, text) {
                 ir.findings.push(Finding::new(
                     codes::manifests::INVALID_OBJECT_NAME,
                     span,
@@ -233,9 +263,15 @@ fn fields(node: &Node<'_>, key: &ObjKey, value: &Value, ir: &mut FileIr) {
             },
             Problem::WrongType { expected, found } => {
                 let scalar = matches!(found, JsonType::Boolean | JsonType::Integer | JsonType::Number);
-                let text = matches!(expected, Shape::String);
+                let help = match expected {
+                    Shape::String if scalar => Some("quote it"),
+                    Shape::Integer | Shape::Number | Shape::Boolean if found == JsonType::String => {
+                        Some("write it without quotes")
+                    }
+                    _ => None,
+                };
                 Finding {
-                    help: (scalar && text).then(|| "quote it".to_owned()),
+                    help: help.map(str::to_owned),
                     ..Finding::new(
                         codes::manifests::WRONG_NATIVE_TYPE,
                         node.span_of(&path),
@@ -248,7 +284,11 @@ fn fields(node: &Node<'_>, key: &ObjKey, value: &Value, ir: &mut FileIr) {
                 node.key_span_of(&path),
                 format!("`{}` is not base64", path.dotted()),
             )
-            .help("use `stringData` for plain text; a placeholder belongs into no manifest"),
+            .help(match (key.group.as_str(), key.kind.as_str()) {
+                ("", "Secret") => "use `stringData` for plain text; a placeholder belongs into no manifest",
+                ("", "ConfigMap") => "use `data` for plain text, and here the output of `base64 -w0`",
+                _ => "write the output of `base64 -w0`; a placeholder belongs into no manifest",
+            }),
             Problem::MissingRequired { field } => Finding::new(
                 codes::manifests::MISSING_NATIVE_FIELD,
                 node.key_span_of(&path),
@@ -259,16 +299,24 @@ fn fields(node: &Node<'_>, key: &ObjKey, value: &Value, ir: &mut FileIr) {
     }
 }
 
-fn workload(node: &Node<'_>, key: &ObjKey, value: &Value, facts: &mut Facts, ir: &mut FileIr) {
+/// Counts of a workload. `before` is how many findings there were before those of this object: a count of a wrong type was
+/// said as that.
+fn workload(node: &Node<'_>, key: &ObjKey, value: &Value, facts: &mut Facts, (before, ir): (usize, &mut FileIr)) {
     let Some(kind) = WorkloadKind::of(&key.group, &key.kind) else { return };
     facts.workload = Some(kind);
     match kind.counts(value) {
         Ok(counts) => facts.counts = counts,
-        Err(bad) => ir.findings.push(Finding::new(
-            codes::manifests::INVALID_REPLICAS,
-            node.span_of(&bad.path),
-            format!("`{}` must be a whole number from 0 to 2147483647", bad.path.dotted()),
-        )),
+        Err(bad) => {
+            let span = node.span_of(&bad.path);
+            let mut said = ir.findings.iter().skip(before);
+            if !said.any(|f| f.code == codes::manifests::WRONG_NATIVE_TYPE && f.span == span) {
+                ir.findings.push(Finding::new(
+                    codes::manifests::INVALID_REPLICAS,
+                    span,
+                    format!("`{}` must be a whole number from 0 to 2147483647", bad.path.dotted()),
+                ));
+            }
+        }
     }
 }
 
@@ -277,11 +325,29 @@ fn defines(key: &ObjKey, value: &Value) -> Option<Defined> {
     let definition = key.group == "apiextensions.k8s.io" && key.kind == "CustomResourceDefinition";
     let spec = value.get("spec").filter(|_| definition)?;
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(SmolStr::new);
+    let names = spec.get("names");
+    let kind = text(names.and_then(|n| n.get("kind")))?;
     Some(Defined {
         group: text(spec.get("group"))?,
-        kind: text(spec.get("names").and_then(|n| n.get("kind")))?,
+        plural: text(names.and_then(|n| n.get("plural"))).unwrap_or_else(|| native::guessed_plural(&kind)),
+        kind,
         namespaced: spec.get("scope").and_then(Value::as_str) != Some("Cluster"),
     })
+}
+
+/// What a HorizontalPodAutoscaler scales. One that Kubernetes would refuse scales nothing.
+fn autoscaler(key: &ObjKey, value: &Value) -> Option<Autoscaler> {
+    if (key.group.as_str(), key.kind.as_str()) != ("autoscaling", "HorizontalPodAutoscaler") {
+        return None;
+    }
+    let spec = value.get("spec")?;
+    let target = spec.get("scaleTargetRef")?;
+    let text = |field: &str| target.get(field).and_then(Value::as_str);
+    let count = |field: &str| spec.get(field).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
+    let (group, _) = native::split_api_version(text("apiVersion").unwrap_or_default());
+    let max = count("maxReplicas")?;
+    let min = count("minReplicas").unwrap_or(1);
+    Some(Autoscaler { group: group.into(), kind: text("kind")?.into(), name: text("name")?.into(), min, max })
 }
 
 fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {
@@ -310,21 +376,36 @@ fn annotations(node: &Node<'_>, facts: &mut Facts, ir: &mut FileIr) {
     }
 }
 
-/// Whether a Secret holds data, or the copy of it that `kubectl apply` keeps in an annotation.
+/// Whether an object is a Secret, or so misspelt a one that a person would take it for a Secret.
+#[must_use]
+pub fn is_secret(key: &ObjKey) -> bool {
+    key.group.is_empty() && key.kind.eq_ignore_ascii_case("Secret")
+}
+
+/// Whether a Secret holds data, or the copy of it that `kubectl apply` keeps in an annotation. Any field that a Secret
+/// does not have counts as data: `stringdata` is a password in the clear as well.
 #[must_use]
 pub fn holds_secret(secret: &Value) -> bool {
-    let filled = |field: &str| secret.get(field).and_then(Value::as_object).is_some_and(|m| !m.is_empty());
+    /// What may stand in a Secret without being secret.
+    const HARMLESS: [&str; 5] = ["apiVersion", "immutable", "kind", "metadata", "type"];
+    let filled = |value: &Value| match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+        Value::Number(_) => true,
+    };
+    let holds = |secret: &Value| {
+        let fields = secret.as_object().into_iter().flatten();
+        fields.filter(|(field, _)| !HARMLESS.contains(&field.as_str())).any(|(_, value)| filled(value))
+    };
     let annotations = secret.get("metadata").and_then(|m| m.get("annotations"));
     let copy = annotations.and_then(|a| a.get("kubectl.kubernetes.io/last-applied-configuration"));
     let copied = copy.and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let filled_copy = |field: &str| copied.as_ref().is_some_and(|c| c.get(field).is_some_and(|v| !v.is_null()));
-    filled("data") || filled("stringData") || filled_copy("data") || filled_copy("stringData")
+    holds(secret) || copied.is_some_and(|copied| holds(&copied))
 }
 
 /// A Secret in the clear. No value is ever shown.
 fn secret(key: &ObjKey, value: &Value, facts: &mut Facts) {
-    if (key.group.as_str(), key.kind.as_str()) != ("", "Secret") {
-        return;
-    }
-    facts.plaintext_secret = holds_secret(value);
+    facts.plaintext_secret = is_secret(key) && holds_secret(value);
 }

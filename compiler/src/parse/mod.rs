@@ -22,8 +22,8 @@ use crate::placements::{RecordDoc, StateForm};
 use crate::source::FileClass;
 use crate::yaml::{self, Limits, WarningKind, YamlError, YamlErrorKind, YamlWarning};
 
-pub use facts::{Defined, Facts};
-pub use manifest::holds_secret;
+pub use facts::{Autoscaler, Defined, Facts};
+pub use manifest::{holds_secret, is_secret};
 pub use template::{Template, canonical};
 
 /// What a file holds.
@@ -226,13 +226,21 @@ fn record(node: &yaml::Node<'_>, form: FileForm, doc: u16, ir: &mut FileIr) {
     }
 }
 
-/// Whether a document is a Secret, a list with one, or encrypted: its values are shown in no message.
+/// Whether a document is a Secret, a list with one, encrypted, or may change a Secret: its values are shown in no message.
 fn may_hold_secrets(node: &yaml::Node<'_>) -> bool {
+    let is_secret = |kind: &str| kind.eq_ignore_ascii_case("Secret");
     let secret = |node: &yaml::Node<'_>| {
-        node.get("kind").and_then(yaml::Node::as_str) == Some("Secret") || node.get("sops").is_some()
+        node.get("kind").and_then(yaml::Node::as_str).is_some_and(is_secret) || node.get("sops").is_some()
     };
-    let items = node.get("items").map(|items| &items.value);
-    secret(node) || matches!(items, Some(yaml::Yaml::Seq(items)) if items.iter().any(secret))
+    let rules = node.get("spec").and_then(|spec| spec.get("overrides")).map(|rules| &rules.value);
+    let changes_secret = |rule: &yaml::Node<'_>| {
+        let kind = rule.get("target").and_then(|target| target.get("kind"));
+        kind.and_then(yaml::Node::as_str).is_none_or(is_secret)
+    };
+    secret(node)
+        || manifest::list_items(node).is_some_and(|items| items.iter().any(|item| secret(item)))
+        || (intent::is_intent(node)
+            && matches!(rules, Some(yaml::Yaml::Seq(rules)) if rules.iter().any(changes_secret)))
 }
 
 fn reading_finding(error: &YamlError) -> Finding {
@@ -253,11 +261,11 @@ fn reading_finding(error: &YamlError) -> Finding {
         | YamlErrorKind::Template
         | YamlErrorKind::Syntax(_)
         | YamlErrorKind::JsonEscape
-        | YamlErrorKind::AnchorName(_)
+        | YamlErrorKind::AnchorName
         | YamlErrorKind::Brackets
         | YamlErrorKind::BlockAtMargin
-        | YamlErrorKind::UnknownAnchor(_)
-        | YamlErrorKind::RecursiveAnchor(_) => code::YAML_SYNTAX,
+        | YamlErrorKind::UnknownAnchor
+        | YamlErrorKind::RecursiveAnchor => code::YAML_SYNTAX,
         YamlErrorKind::OldLineBreak(_)
         | YamlErrorKind::Directive
         | YamlErrorKind::KeyNotScalar
@@ -283,7 +291,7 @@ fn reading_warning(warning: &YamlWarning, text: &str, secret: bool) -> Finding {
     let code = match &warning.kind {
         WarningKind::Ambiguous { .. } => codes::reading::AMBIGUOUS_SCALAR,
         WarningKind::MergeOverrides { .. } => codes::reading::MERGE_OVERRIDES,
-        WarningKind::IgnoredTag { .. } => codes::reading::IGNORED_TAG,
+        WarningKind::IgnoredTag => codes::reading::IGNORED_TAG,
     };
     let (message, help) = match secret {
         true => (warning.masked(), warning.masked_hint()),

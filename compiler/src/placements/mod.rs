@@ -9,6 +9,8 @@
 
 mod read;
 mod state;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,6 +122,8 @@ pub struct TidePhase {
 pub struct PlacedApp {
     /// Where it is recorded; `None` in a record that was computed.
     pub place: Option<(FileId, Span)>,
+    /// The tier in use, where one of several is used at a time.
+    pub tier: Option<SmolStr>,
     /// The selected clusters.
     pub clusters: Vec<SmolStr>,
     /// Its workloads, by key.
@@ -146,6 +150,8 @@ pub struct PlacedSeat {
     pub replicas: u32,
     /// A Job's completions.
     pub completions: Option<u32>,
+    /// Fewest and most replicas of what an autoscaler owns.
+    pub bounds: Option<(u32, u32)>,
 }
 
 /// What was observed of a cluster.

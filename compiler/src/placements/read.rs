@@ -61,6 +61,9 @@ pub struct PlacementsDoc {
 pub struct PlacedAppDoc {
     /// Its name.
     pub app: Written,
+    /// The tier in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<SmolStr>,
     /// The selected clusters.
     pub clusters: Vec<Written>,
     /// Its workloads.
@@ -95,6 +98,12 @@ pub struct SeatDoc {
     /// A Job's completions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completions: Option<u32>,
+    /// Fewest replicas of what an autoscaler owns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<u32>,
+    /// Most replicas of what an autoscaler owns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<u32>,
 }
 
 /// Reads a document of the record. `form` is `None` for a file of `placements/`. `Ok(None)` is a document that a compile

@@ -30,7 +30,7 @@ pub struct PoolDoc {
     /// How many nodes.
     pub nodes: u32,
     /// Allocatable resources of one node.
-    pub allocatable: BTreeMap<SmolStr, Spanned<Quantity>>,
+    pub allocatable: BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>,
     /// What others use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OwnerDoc>,
@@ -43,7 +43,7 @@ pub struct OwnerDoc {
     /// `apps/DaemonSet/kube-system/proxy`.
     pub owner: SmolStr,
     /// The sum of its requests.
-    pub requests: BTreeMap<SmolStr, Spanned<Quantity>>,
+    pub requests: BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>,
 }
 
 /// An item of `state/taints/<cluster>.yaml`: an observed or decided taint.

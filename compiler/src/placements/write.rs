@@ -20,7 +20,11 @@ pub fn placements_text<'a>(apps: impl IntoIterator<Item = (&'a SmolStr, &'a Plac
     let apps: Vec<Value> = apps
         .into_iter()
         .map(|(name, placed)| {
-            let mut block = json!({"app": name.as_str(), "clusters": placed.clusters});
+            let mut block = json!({"app": name.as_str()});
+            if let Some(tier) = &placed.tier {
+                block["tier"] = tier.as_str().into();
+            }
+            block["clusters"] = json!(placed.clusters);
             if !placed.workloads.is_empty() {
                 let workloads: Vec<Value> = placed
                     .workloads
@@ -57,6 +61,10 @@ fn seat(seat: &PlacedSeat) -> Value {
     row["replicas"] = seat.replicas.into();
     if let Some(completions) = seat.completions {
         row["completions"] = completions.into();
+    }
+    if let Some((min, max)) = seat.bounds {
+        row["min"] = min.into();
+        row["max"] = max.into();
     }
     row
 }

@@ -6,9 +6,12 @@
 mod moves;
 mod namespaces;
 mod objects;
+mod quotas;
 mod removals;
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeMap;
 
 use crate::base::labels::Labels;
 use crate::base::{ClusterId, SmolStr};
@@ -26,6 +29,21 @@ pub struct Plan {
     pub namespaces: Vec<(ClusterId, SmolStr, Labels)>,
     /// What is recorded and no longer there, ascending by (team, app, workload, cluster).
     pub removals: Vec<Removal>,
+    /// ResourceQuotas to generate, by cluster, namespace and name.
+    pub quotas: Vec<PlannedQuota>,
+}
+
+/// A ResourceQuota that holds a team's quota of one cluster in a namespace of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlannedQuota {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The namespace.
+    pub namespace: SmolStr,
+    /// Its name.
+    pub name: SmolStr,
+    /// The most, by resource, as Kubernetes writes it.
+    pub hard: BTreeMap<SmolStr, SmolStr>,
 }
 
 /// The plan of one app.
@@ -59,6 +77,18 @@ pub enum Fill {
         replicas: Option<u32>,
         /// A Job's completions; `None`: what the object says.
         completions: Option<u32>,
+    },
+    /// A workload whose replicas an autoscaler owns: none are written.
+    Owned {
+        /// What is booked.
+        replicas: u32,
+    },
+    /// An autoscaler: its part of the bounds.
+    Bounds {
+        /// `spec.minReplicas`
+        min: u32,
+        /// `spec.maxReplicas`
+        max: u32,
     },
 }
 
@@ -109,6 +139,10 @@ pub enum Cause {
     Taint,
     /// The cluster is Draining or Retired.
     Lifecycle,
+    /// The scenario supposes the cluster lost.
+    Lost,
+    /// The app is evicted from the cluster.
+    Evicted,
     /// The pool no longer holds them.
     Displaced,
     /// They take the place of replicas that left another cluster, or were short before.
@@ -118,17 +152,19 @@ pub enum Cause {
 /// Plans which object goes where, which namespaces are generated, and what moves.
 #[must_use]
 pub fn plan(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Plan {
+    let all = variants;
     let each = fleet.app_ids().zip(variants.apps.iter().zip(&target.apps));
     let apps: Vec<AppPlan> = each
         .map(|(id, (variants, target))| {
             let shares = objects::shares(fleet.app(id), target);
             AppPlan {
-                objects: objects::objects(fleet.app(id), variants, target, &shares),
+                objects: objects::objects(fleet, id, all, target, &shares),
                 moves: moves::moves(fleet, id, variants, record, target, &shares),
             }
         })
         .collect();
     let namespaces = namespaces::namespaces(fleet, &apps);
     let removals = removals::removals(fleet, record);
-    Plan { apps, namespaces, removals }
+    let quotas = quotas::quotas(fleet, &apps);
+    Plan { apps, namespaces, removals, quotas }
 }

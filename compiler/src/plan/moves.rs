@@ -98,7 +98,8 @@ impl Change {
             Some(Verdict::Mismatch(_) | Verdict::Team) => return Cause::Intent,
             Some(Verdict::Taint(taint)) if taint.ends_with("NoExecute") => return Cause::Taint,
             Some(Verdict::Lifecycle(Lifecycle::Draining | Lifecycle::Retired)) => return Cause::Lifecycle,
-            Some(Verdict::SupposedLost) => return Cause::Displaced,
+            Some(Verdict::SupposedLost) => return Cause::Lost,
+            Some(Verdict::Evicted) => return Cause::Evicted,
             _ => {}
         }
         if self.weights || (left == 0 && matches!(verdict, Some(Verdict::NoWeight))) {

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::{Fill, PlannedObject};
-use crate::base::ClusterId;
-use crate::model::{App, ClusterSet, Share, Workload, WorkloadKind};
+use crate::base::{AppId, ClusterId};
+use crate::model::{App, ClusterSet, Fleet, Share, Workload, WorkloadKind};
 use crate::schedule::AppTarget;
-use crate::variants::AppVariants;
+use crate::variants::{AppVariants, Variants};
 
 /// A workload's share of a cluster, over all its pools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ClusterShare {
     pub replicas: u32,
     pub completions: Option<u32>,
+    pub bounds: Option<(u32, u32)>,
 }
 
 /// The shares of every workload of an app, by workload and cluster.
@@ -26,17 +27,24 @@ pub(super) fn shares(app: &App, target: &AppTarget) -> Vec<BTreeMap<ClusterId, C
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (a, b) => a.or(b),
         };
+        share.bounds = match (share.bounds, seat.bounds) {
+            (Some((least, most)), Some((min, max))) => Some((least.saturating_add(min), most.saturating_add(max))),
+            (a, b) => a.or(b),
+        };
     }
     shares
 }
 
 /// The objects of an app, ascending by (cluster, object).
 pub(super) fn objects(
-    app: &App,
-    variants: &AppVariants,
+    fleet: &Fleet,
+    id: AppId,
+    all: &Variants,
     target: &AppTarget,
     shares: &[BTreeMap<ClusterId, ClusterShare>],
 ) -> Vec<PlannedObject> {
+    let app = fleet.app(id);
+    let Some(variants) = all.apps.get(id.index()) else { return Vec::new() };
     let present = present(app, target, shares);
     let mut workload_of: Vec<Option<usize>> = vec![None; app.objects.len()];
     for (index, workload) in app.workloads.iter().enumerate() {
@@ -55,7 +63,21 @@ pub(super) fn objects(
                         .then(|| fill(workload, variants, index, cluster, none_of(workload))),
                     None => None,
                 },
-                None => allowed(object.only.as_ref(), cluster).then_some(Fill::AsIs),
+                None if !allowed(object.only.as_ref(), cluster) => None,
+                None => {
+                    match app.workloads.iter().position(|w| w.autoscaled.is_some_and(|a| a.object == number as usize)) {
+                        None => Some(Fill::AsIs),
+                        // An autoscaler is where what it scales is.
+                        Some(index) => {
+                            shares.get(index).and_then(|s| s.get(&cluster)).and_then(|share| share.bounds).map(
+                                |(min, max)| {
+                                    let stated = overridden(fleet, id, all, cluster, number as usize);
+                                    if stated { Fill::AsIs } else { Fill::Bounds { min, max } }
+                                },
+                            )
+                        }
+                    }
+                }
             };
             planned.extend(fill.map(|fill| PlannedObject { cluster, object: number, fill }));
         }
@@ -77,12 +99,25 @@ fn allowed(only: Option<&ClusterSet>, cluster: ClusterId) -> bool {
 }
 
 fn none_of(workload: &Workload) -> ClusterShare {
-    ClusterShare { replicas: 0, completions: workload.completions }
+    ClusterShare { replicas: 0, completions: workload.completions, bounds: None }
+}
+
+/// Whether overrides state the bounds of an autoscaler in a cluster: then they count, as replicas that they state do.
+fn overridden(fleet: &Fleet, id: AppId, all: &Variants, cluster: ClusterId, object: usize) -> bool {
+    let bounds = |value: &serde_json::Value| {
+        ["/spec/minReplicas", "/spec/maxReplicas"].map(|field| value.pointer(field).cloned())
+    };
+    let written = fleet.app(id).objects.get(object).map(|object| bounds(&object.template.value()));
+    let after = all.objects(fleet, id, cluster).get(object).map(|template| bounds(&template.value()));
+    written != after
 }
 
 fn fill(workload: &Workload, variants: &AppVariants, index: usize, cluster: ClusterId, share: ClusterShare) -> Fill {
     if workload.kind.replicas_field().is_none() {
         return Fill::AsIs;
+    }
+    if workload.autoscaled.is_some() {
+        return Fill::Owned { replicas: share.replicas };
     }
     // An undivided Job keeps the parallelism of its manifest, which may be more than it has completions.
     let whole_job = workload.kind == WorkloadKind::Job

@@ -27,6 +27,8 @@ fn objects(fleet: &FleetFixture, plan: &Plan, app: usize) -> Vec<String> {
                     let completions = completions.map(|n| format!("/{n}")).unwrap_or_default();
                     format!("{kind}={}{completions}", count(replicas))
                 }
+                Fill::Owned { replicas } => format!("{kind}~{replicas}"),
+                Fill::Bounds { min, max } => format!("{kind}={min}..{max}"),
             }
         });
         format!("{}: {}", fleet.fleet.cluster(row[0].cluster).name, each.collect::<Vec<_>>().join(" "))
@@ -179,6 +181,7 @@ fn what_is_recorded_and_gone_ends() {
         pool: pool.map(Into::into),
         replicas,
         completions: None,
+        bounds: None,
     };
     let mut fleet = FleetFixture::new(&["a", "b"]);
     let app = fleet.app("web", Strategy::StaticWeight).deployment(2);
@@ -192,7 +195,7 @@ fn what_is_recorded_and_gone_ends() {
     let web = fleet.record.apps.get_mut(&("team".into(), "web".into())).unwrap();
     web.workloads.insert("apps/Deployment/old".into(), old.clone());
     let workloads = [("apps/Deployment/main".into(), old)].into();
-    let gone = PlacedApp { place: None, clusters: vec!["b".into()], workloads };
+    let gone = PlacedApp { place: None, tier: None, clusters: vec!["b".into()], workloads };
     fleet.record.apps.insert(("team".into(), "gone".into()), gone);
     let (_, plan) = planned(&fleet);
     assert_eq!(moves(&fleet, &plan, 0), [""; 0]);
@@ -202,4 +205,46 @@ fn what_is_recorded_and_gone_ends() {
         .map(|r| format!("{}/{} {} {} {} {}", r.team, r.app, r.workload, r.cluster.0, r.before, r.with_app))
         .collect();
     assert_eq!(removals, ["team/gone apps/Deployment/main 1 3 true", "team/web apps/Deployment/old 1 3 false"]);
+}
+
+#[test]
+fn a_quota_of_each_cluster_is_kept_in_its_namespaces() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.quota_per_cluster("team", "requests.cpu=1500 count/services=4 requests.memory=1073741824");
+    fleet.quota("team", "pods=9");
+    fleet.quota_per_cluster("team", "limits.cpu=2000");
+    fleet.team("zoo");
+    let one = fleet.app("one", Strategy::StaticWeight).deployment(1).weights(&fleet, "b=1");
+    let two = fleet.app("two", Strategy::Duplicated).object("", "v1", "ConfigMap", "c").in_namespace("shared");
+    let three = fleet.app("three", Strategy::Duplicated).object("", "v1", "ConfigMap", "d").in_namespace("shared");
+    fleet.add(one).add(two).add(three.of_team(1));
+    let (_, plan) = planned(&fleet);
+    let quotas: Vec<String> = plan
+        .quotas
+        .iter()
+        .map(|quota| {
+            let hard: Vec<String> = quota.hard.iter().map(|(name, most)| format!("{name}={most}")).collect();
+            let cluster = &fleet.fleet.cluster(quota.cluster).name;
+            format!("{cluster} {}/{}: {}", quota.namespace, quota.name, hard.join(" "))
+        })
+        .collect();
+    assert_eq!(
+        quotas,
+        [
+            "b ns/fleetwright-team: count/services=4 requests.cpu=1500m requests.memory=1Gi",
+            "b ns/fleetwright-team-2: limits.cpu=2",
+        ]
+    );
+}
+
+#[test]
+fn an_autoscaler_is_where_its_workload_is() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment(7).weights(&fleet, "a=1 c=1");
+    fleet.add(app.autoscaled(4, 9, false));
+    let (_, plan) = planned(&fleet);
+    assert_eq!(
+        objects(&fleet, &plan, 0),
+        ["a: Deployment~2 HorizontalPodAutoscaler=2..5", "c: Deployment~2 HorizontalPodAutoscaler=2..4"]
+    );
 }

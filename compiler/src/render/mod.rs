@@ -1,7 +1,7 @@
 //! Manifests for each cluster, as templates and fills: text exists only while it is written.
 //!
 //! Invariants: one file for each app in each cluster, `<cluster>/<team>/<app>.yaml`, and `<cluster>/_namespaces.yaml` for
-//! generated Namespaces; objects in the order Kubernetes needs them (module `order`), then by key; equal objects are equal
+//! generated Namespaces and the ResourceQuotas in them; objects in the order Kubernetes needs them (module `order`), then by key; equal objects are equal
 //! bytes in every cluster.
 
 mod order;
@@ -14,7 +14,7 @@ use crate::base::labels::Labels;
 use crate::base::{AppId, ClusterId, Digest, DigestWriter, SmolStr};
 use crate::model::Fleet;
 use crate::parse::{ObjKey, Template};
-use crate::plan::{Fill, Plan};
+use crate::plan::{Fill, Plan, PlannedQuota};
 use crate::variants::Variants;
 use crate::yaml;
 
@@ -62,6 +62,11 @@ pub fn render(fleet: &Fleet, variants: &Variants, plan: &Plan) -> RenderedFleet 
         let object = u32::try_from(file.len()).unwrap_or(u32::MAX);
         file.push(RenderedObject { object, template: namespace(name, labels), fill: Fill::AsIs });
     }
+    for quota in &plan.quotas {
+        let file = &mut namespaces[quota.cluster.index()];
+        let object = u32::try_from(file.len()).unwrap_or(u32::MAX);
+        file.push(RenderedObject { object, template: resource_quota(quota), fill: Fill::AsIs });
+    }
     for (cluster, objects) in rendered.clusters.iter_mut().zip(namespaces) {
         if !objects.is_empty() {
             cluster.files.push(RenderedFile { app: None, objects });
@@ -93,6 +98,21 @@ fn namespace(name: &SmolStr, labels: &Labels) -> Arc<Template> {
         metadata["labels"] = labels.iter().map(|(k, v)| (k.to_string(), Value::from(v.as_str()))).collect();
     }
     Template::of(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}))
+}
+
+/// Writes the bounds of an autoscaler.
+fn set_bounds(value: &mut Value, min: u32, max: u32) {
+    if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.insert("minReplicas".to_owned(), min.into());
+        spec.insert("maxReplicas".to_owned(), max.into());
+    }
+}
+
+/// The quota of a team in one cluster and namespace.
+fn resource_quota(quota: &PlannedQuota) -> Arc<Template> {
+    let hard: Value = quota.hard.iter().map(|(name, most)| (name.to_string(), Value::from(most.as_str()))).collect();
+    let metadata = json!({"name": quota.name.as_str(), "namespace": quota.namespace.as_str()});
+    Template::of(&json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}}))
 }
 
 impl RenderedFleet {
@@ -136,14 +156,21 @@ impl RenderedObject {
     #[must_use]
     pub fn value(&self, key: Option<&ObjKey>) -> Value {
         let mut value = self.template.value();
-        if let Fill::Share { replicas, completions } = self.fill
-            && let Some(kind) = key.and_then(|k| crate::model::WorkloadKind::of(&k.group, &k.kind))
-        {
-            kind.set_counts(&mut value, replicas, completions);
-            // a field that the manifest left out lands where its neighbours would expect it
-            value = crate::parse::canonical(&value);
+        let kind = || key.and_then(|k| crate::model::WorkloadKind::of(&k.group, &k.kind));
+        match self.fill {
+            Fill::AsIs => return value,
+            Fill::Share { replicas, completions } => {
+                let Some(kind) = kind() else { return value };
+                kind.set_counts(&mut value, replicas, completions);
+            }
+            Fill::Owned { replicas: _ } => {
+                let Some(kind) = kind() else { return value };
+                kind.unset_replicas(&mut value);
+            }
+            Fill::Bounds { min, max } => set_bounds(&mut value, min, max),
         }
-        value
+        // a field that the manifest left out lands where its neighbours would expect it
+        crate::parse::canonical(&value)
     }
 
     /// Digest of its meaning: equal digests are equal text.
@@ -155,6 +182,14 @@ impl RenderedObject {
                 .part(&self.template.digest.0)
                 .number(replicas.map_or(u64::MAX, u64::from))
                 .number(completions.map_or(u64::MAX, u64::from))
+                .finish(),
+            // What is booked is not in the text.
+            Fill::Owned { replicas: _ } => DigestWriter::new().part(&self.template.digest.0).part(b"owned").finish(),
+            Fill::Bounds { min, max } => DigestWriter::new()
+                .part(&self.template.digest.0)
+                .part(b"bounds")
+                .number(u64::from(min))
+                .number(u64::from(max))
                 .finish(),
         }
     }

@@ -5,6 +5,7 @@ use crate::diag::{Code, Diagnostic, Place, codes};
 use crate::diff::Shortfall;
 use crate::model::Fleet;
 use crate::schedule::{Deficit, Target};
+use crate::what_if::Lapse;
 
 /// One warning for each deficit: `2 of 12 replicas of apps/Deployment/web fit nowhere; 1/5 clusters: ...`.
 #[must_use]
@@ -23,6 +24,18 @@ pub fn deficits(fleet: &Fleet, target: &Target) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// One warning for each loss that an app must survive and does not.
+#[must_use]
+pub fn lapses(fleet: &Fleet, lapses: &[Lapse]) -> Vec<Diagnostic> {
+    let warning = |lapse: &Lapse| {
+        let app = fleet.app(lapse.app);
+        let shortfall = Shortfall::of_lapse(fleet, lapse);
+        let (code, help, _) = words(&shortfall);
+        Diagnostic::new(code, Place::Span(app.file, app.name_span), shortfall.to_string()).help(help)
+    };
+    lapses.iter().map(warning).collect()
 }
 
 /// Whether a deficit is nothing but the consequence of another: without a weight nothing can be placed.
@@ -46,6 +59,12 @@ fn words(shortfall: &Shortfall) -> (Code, &'static str, bool) {
         }
         Shortfall::NoWeightMatches { .. } => {
             (placement::NO_WEIGHT_MATCHES, "add a rule to `weights` that matches a selected cluster", true)
+        }
+        Shortfall::Group { .. } => {
+            (placement::GROUP_BROKEN, "allow clusters that suit the whole group, or free room in them", true)
+        }
+        Shortfall::Survival { .. } => {
+            (placement::LAPSE, "allow more clusters or regions, add nodes, or state what it need not `survive`", false)
         }
     }
 }

@@ -28,7 +28,11 @@ pub fn diff_markdown(diff: &FleetDiff) -> String {
     let _ = writeln!(page.text, "**fleetwright:** {verdict}{}", escape(&summary(diff)));
 
     let errors = diff.errors.iter().map(|s| format!("- {}: {}\n", code(&s.app), escape(&s.shortfall.to_string())));
-    page.list("Refused: more than the team's quota, and not so before", errors.collect(), 6);
+    page.list(
+        "Refused: over the team's quota or no longer surviving what they must, and not so before",
+        errors.collect(),
+        6,
+    );
     let deleted = diff.objects.iter().filter(|object| object.change.deletes());
     page.list("Deleted", deleted.map(|object| format!("- {}\n", code(&deletion(object)))).collect(), 5);
     let clusters = diff.clusters.iter().map(|c| format!("- {}: {}\n", code(&c.cluster), escape(&joined(&c.edits))));
@@ -221,7 +225,7 @@ fn longest_run(text: &str) -> usize {
 }
 
 /// Text that means nothing to Markdown, and calls nobody by name.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in visible(text).chars() {
         match c {

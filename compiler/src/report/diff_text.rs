@@ -16,7 +16,7 @@ pub fn diff_text(diff: &FleetDiff) -> String {
     text.push('\n');
     section(
         &mut text,
-        "Refused: these apps exceed their team's quota, and did not before",
+        "Refused: over the team's quota or no longer surviving what they must, and not so before",
         diff.errors.iter().map(|s| format!("  {}: {}\n", s.app, s.shortfall)),
     );
     let deleted = diff.objects.iter().filter(|object| object.change.deletes());

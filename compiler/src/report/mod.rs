@@ -16,11 +16,13 @@ mod table;
 mod tides;
 mod values;
 mod verdicts;
+mod what_if;
+mod what_if_text;
 mod why;
 mod why_text;
 
 pub use capacity::capacity;
-pub use deficits::deficits;
+pub use deficits::{deficits, lapses};
 pub use diff_markdown::diff_markdown;
 pub use diff_text::diff_text;
 pub use located::{Located, Position, ReadFile, Related, located};
@@ -30,6 +32,8 @@ pub use tides::{
     tides,
 };
 pub use verdicts::verdicts_line;
+pub use what_if::{FloorReport, HeadroomReport, LeftReport, ScenarioReport, WhatIfReport, scenario};
+pub use what_if_text::{what_if_markdown, what_if_text};
 pub use why::{ClusterWhy, FieldReport, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
 
 #[cfg(test)]

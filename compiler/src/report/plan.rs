@@ -11,7 +11,7 @@ use crate::base::{AppId, ClusterId, Resources, SmolStr};
 use crate::diff::{AppShortfall, Shortfall, placed, plain_amount};
 use crate::kinds::replicas::WorkloadKind;
 use crate::model::{Cluster, Fleet};
-use crate::plan::{Cause, Move, Removal};
+use crate::plan::{Cause, Move, Plan, Removal};
 
 /// The plan of a fleet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -36,6 +36,9 @@ pub struct PlanReport {
 pub struct AppReport {
     /// `team/app`.
     pub app: String,
+    /// The tier in use, where one of several is used at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<SmolStr>,
     /// The clusters that get any of its objects, by name.
     pub clusters: Vec<SmolStr>,
     /// Its workloads, by key.
@@ -89,7 +92,7 @@ pub struct MoveReport {
     pub before: u32,
     /// Replicas that should run.
     pub after: u32,
-    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Displaced`, `Refill` or `Removed`.
+    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Evicted`, `Displaced`, `Refill` or `Removed`.
     pub cause: &'static str,
     /// The cause in words.
     pub why: &'static str,
@@ -132,7 +135,7 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
     let mut report = PlanReport {
         apps: Vec::with_capacity(fleet.apps.len()),
         moves: Vec::new(),
-        shortfalls: Shortfall::all(fleet, &compiled.target),
+        shortfalls: Shortfall::all(compiled),
         clusters: Vec::with_capacity(fleet.clusters.len()),
         tides: counting(compiled),
     };
@@ -144,7 +147,7 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         while let Some(removal) = gone.next_if(|removal| (&removal.team, &removal.app) < name) {
             report.moves.push(removal_report(fleet, removal));
         }
-        report.moves.extend(move_reports(compiled, id));
+        report.moves.extend(move_reports(fleet, &compiled.plan, id));
     }
     report.moves.extend(gone.map(|removal| removal_report(fleet, removal)));
     for (id, load) in fleet.cluster_ids().zip(loads) {
@@ -195,8 +198,11 @@ fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
         });
     }
     let target = compiled.target.apps.get(id.index()).filter(|target| !target.verdicts.is_empty());
+    let tier = compiled.target.apps.get(id.index()).and_then(|target| target.tier);
+    let tier = tier.zip(app.placement.first_fit()).and_then(|(at, tiers)| tiers.get(usize::from(at)));
     AppReport {
         app: compiled.fleet.app_name(id),
+        tier: tier.map(|tier| tier.name.clone()),
         clusters: placed.clusters.into_iter().cloned().collect(),
         workloads,
         without: target.map(|target| verdicts_line(&compiled.fleet, target)),
@@ -204,8 +210,10 @@ fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
 }
 
 fn pools(compiled: &Compiled, app: AppId, workload: usize, cluster: ClusterId) -> BTreeMap<SmolStr, u32> {
-    let seats = compiled.target.apps.get(app.index()).into_iter().flat_map(|target| &target.seats);
-    let here = seats.filter(|seat| usize::from(seat.workload) == workload && seat.cluster == cluster);
+    let seats = compiled.target.apps.get(app.index()).map(|target| target.seats.as_slice()).unwrap_or_default();
+    // seats ascend by (workload, cluster)
+    let from = seats.partition_point(|seat| (usize::from(seat.workload), seat.cluster) < (workload, cluster));
+    let here = seats.iter().skip(from).take_while(|s| usize::from(s.workload) == workload && s.cluster == cluster);
     let names = here.filter_map(|seat| {
         let pools = compiled.fleet.cluster(cluster).pools.as_deref().unwrap_or_default();
         let name = pools.get(seat.pool?.index()).map_or_else(|| SmolStr::new_static("other"), |pool| pool.name.clone());
@@ -215,27 +223,27 @@ fn pools(compiled: &Compiled, app: AppId, workload: usize, cluster: ClusterId) -
 }
 
 /// The moves of an app, then what of it is gone.
-pub(super) fn move_reports(compiled: &Compiled, id: AppId) -> impl Iterator<Item = MoveReport> {
-    let app = compiled.fleet.app(id);
-    let moves = compiled.plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.moves);
+pub(super) fn move_reports<'a>(fleet: &'a Fleet, plan: &'a Plan, id: AppId) -> impl Iterator<Item = MoveReport> + 'a {
+    let app = fleet.app(id);
+    let moves = plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.moves);
     let moves = moves.map(move |step| {
         let Move { workload, cluster, before, after, cause } = *step;
         let (name, why) = cause_words(cause);
         MoveReport {
-            app: compiled.fleet.app_name(id),
+            app: fleet.app_name(id),
             workload: app.workloads.get(usize::from(workload)).map(|w| w.key.clone()).unwrap_or_default(),
-            cluster: compiled.fleet.cluster(cluster).name.clone(),
+            cluster: fleet.cluster(cluster).name.clone(),
             before,
             after,
             cause: name,
             why,
         }
     });
-    let name = app_key(&compiled.fleet, id);
-    let all = &compiled.plan.removals;
+    let name = app_key(fleet, id);
+    let all = &plan.removals;
     let from = all.partition_point(|removal| (&removal.team, &removal.app) < name);
     let of_app = all.iter().skip(from).take_while(move |removal| (&removal.team, &removal.app) == name);
-    moves.chain(of_app.map(|removal| removal_report(&compiled.fleet, removal)))
+    moves.chain(of_app.map(|removal| removal_report(fleet, removal)))
 }
 
 /// What apps are ordered by.
@@ -266,6 +274,8 @@ fn cause_words(cause: Cause) -> (&'static str, &'static str) {
         Cause::Intent => ("Intent", "the selector, the team's clusters or a bound no longer allow the cluster"),
         Cause::Taint => ("Taint", "a NoExecute taint is not tolerated"),
         Cause::Lifecycle => ("Lifecycle", "the cluster is Draining or Retired"),
+        Cause::Lost => ("Lost", "the cluster is supposed lost"),
+        Cause::Evicted => ("Evicted", "the cluster is lost to the app, or its toleration has run out"),
         Cause::Displaced => ("Displaced", "the pool no longer holds them"),
         Cause::Refill => ("Refill", "in place of replicas that left another cluster, or were short"),
     }

@@ -63,10 +63,15 @@ pub(super) fn remedy(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Mismatch(_) => "change `placement.clusters`, or the cluster's labels".to_owned(),
         Verdict::Team => "add it to `clusters` of the Team".to_owned(),
+        Verdict::NoTier => "add it to a group of `placement.clusters.tiers`".to_owned(),
+        Verdict::OtherTier(tier) => format!("tier {tier} has to be too small, or come later in `tiers`"),
+        Verdict::NotWithGroup(group) => format!("the first app of group {group} has to be there"),
+        Verdict::TakenByGroup(group) => format!("the other app of group {group} has to leave"),
         Verdict::Taint(taint) => format!("tolerate {taint} in `placement.tolerations`, or remove the taint"),
         Verdict::ApiNotServed(api) => format!("serve {api} there (`apis` of the Cluster), or leave the cluster out"),
         Verdict::Lifecycle(_) => "set its lifecycle to Active".to_owned(),
         Verdict::Unhealthy => "the cluster has to answer again".to_owned(),
+        Verdict::Evicted => "the cluster has to answer again, or a longer `tolerationSeconds`".to_owned(),
         Verdict::LargerThanNode { resource, needed, .. } => {
             format!("lower the request, or add nodes with at least {} {resource}", plain_amount(resource, *needed))
         }

@@ -169,7 +169,7 @@ impl Explain<'_> {
             summary: target.map(|target| verdicts_line(&self.compiled.fleet, target)).unwrap_or_default(),
             verdicts: verdicts.iter().map(|(v, set)| self.verdict(v, set.iter())).collect(),
             workloads: self.workloads(),
-            moves: move_reports(self.compiled, self.id).collect(),
+            moves: move_reports(&self.compiled.fleet, &self.compiled.plan, self.id).collect(),
             shortfalls: deficits.map(|deficit| Shortfall::of(&self.compiled.fleet, self.id, deficit)).collect(),
             cluster: cluster.map(|id| {
                 let cluster = self.compiled.fleet.cluster(id);
@@ -239,6 +239,11 @@ fn weight(workload: &Workload, cluster: ClusterId) -> Option<u32> {
 
 /// How a workload is placed, in words.
 fn rule(workload: &Workload) -> String {
+    if let Some(autoscaled) = workload.autoscaled {
+        let over =
+            if workload.share == Share::Everywhere { "each in every selected cluster" } else { "in equal shares" };
+        return format!("{} to {} replicas, as its autoscaler says, {over}", autoscaled.min, autoscaled.max);
+    }
     let many = |n: u32| if n == 1 { "1 replica".to_owned() } else { format!("{n} replicas") };
     match workload.share {
         Share::Everywhere if workload.kind.replicas_field().is_some() => {
@@ -273,6 +278,8 @@ fn field_name(field: PlacementField) -> &'static str {
         PlacementField::Tolerations => "placement.tolerations",
         PlacementField::Spread => "placement.spread",
         PlacementField::Replicas => "placement.replicas",
+        PlacementField::Affinity => "placement.affinity",
+        PlacementField::AntiAffinity => "placement.antiAffinity",
     }
 }
 

@@ -28,6 +28,19 @@ pub fn summary_room_without_pods(allocatable: &Resources, used: &Resources, requ
     requested.map(|(name, amount)| share(allocatable, used, name, amount)).min().unwrap_or(UNLIMITED)
 }
 
+/// How many whole sets of pods the totals hold: each part with its number of pods and what one of them requests.
+#[must_use]
+pub fn summary_sets(allocatable: &Resources, used: &Resources, parts: &[(u32, Resources)]) -> u64 {
+    let mut set = Resources::default();
+    let mut pods = 0_i128;
+    for (replicas, request) in parts {
+        set.add(request, i128::from(*replicas));
+        pods += i128::from(*replicas);
+    }
+    set.0.insert(PODS.into(), pods);
+    summary_room_without_pods(allocatable, used, &set)
+}
+
 fn share(allocatable: &Resources, used: &Resources, name: &str, amount: i128) -> u64 {
     let free = allocatable.get(name).saturating_sub(used.get(name)).max(0);
     u64::try_from(free / amount).unwrap_or(UNLIMITED).min(UNLIMITED)

@@ -10,11 +10,11 @@ use crate::api::{Capacity, Lifecycle, Strategy};
 use crate::base::labels::Labels;
 use crate::base::taint::{Taint, TaintEffect, Toleration};
 use crate::base::{ClusterId, DigestWriter, FileId, Resources, SmolStr, Span, TeamId};
-use crate::kinds::pod;
 use crate::kinds::replicas::Counts;
+use crate::kinds::{native, pod};
 use crate::model::{
-    App, Cluster, ClusterSet, Fleet, NamespaceRule, Object, Placement, Pool, Quota, Replicas, Settings, Share, Spread,
-    Team, TopologyKey, WeightRule, Workload, WorkloadKind,
+    App, Autoscaled, AutoscaledPolicy, Cluster, ClusterSet, Fleet, NamespaceRule, Object, Placement, Pool, Quota,
+    Replicas, Settings, Share, Spread, Team, Tiers, TopologyKey, WeightRule, Workload, WorkloadKind,
 };
 use crate::parse::{Defined, Facts, ObjKey, Template};
 use crate::placements::{Observed, PlacedApp, PlacedSeat, PlacedWorkload, Record};
@@ -106,6 +106,8 @@ impl FleetFixture {
             quota: Vec::new(),
             allow: Vec::new(),
             deny: Vec::new(),
+            survive: None,
+            priority_classes: Vec::new(),
         }));
         self
     }
@@ -126,6 +128,12 @@ impl FleetFixture {
     pub fn team_mut(&mut self, name: &str) -> &mut Team {
         let team = self.fleet.teams.iter_mut().find(|team| team.name == name).unwrap();
         Arc::make_mut(team)
+    }
+
+    /// An app of the first team, to change what no call of its own sets.
+    pub fn app_mut(&mut self, name: &str) -> &mut App {
+        let id = self.fleet.app_id("team", name).unwrap();
+        Arc::make_mut(&mut self.fleet.apps[id.index()])
     }
 
     pub fn observed(&mut self, cluster: &str) -> &mut Observed {
@@ -150,7 +158,21 @@ impl FleetFixture {
     pub fn quota(&mut self, team: &str, hard: &str) -> &mut Self {
         let hard = resources(hard).0;
         let clusters = ClusterSet::all(self.fleet.clusters.len());
-        self.team_mut(team).quota.push(Quota { span: Span::default(), hard, clusters });
+        self.team_mut(team).quota.push(Quota { span: Span::default(), hard, clusters, of_cluster: None });
+        self
+    }
+
+    /// A quota that holds for each cluster by itself.
+    pub fn quota_per_cluster(&mut self, team: &str, hard: &str) -> &mut Self {
+        let hard = resources(hard).0;
+        // As if each quota were written in a line of its own.
+        let line = u32::try_from(self.team_mut(team).quota.len()).unwrap();
+        let span = Span { start: line, end: line };
+        for cluster in self.fleet.cluster_ids() {
+            let clusters = [cluster].into_iter().collect();
+            let quota = Quota { span, hard: hard.clone(), clusters, of_cluster: Some(cluster) };
+            self.team_mut(team).quota.push(quota);
+        }
         self
     }
 
@@ -166,9 +188,13 @@ impl FleetFixture {
                 name_span: Span::default(),
                 labels: Labels::new(),
                 priority: 0,
+                survive: None,
                 placement: Placement {
                     candidates: all.clone(),
                     selector: None,
+                    tiers: None,
+                    affinity: None,
+                    anti_affinity: None,
                     layers: Vec::new(),
                     tolerations: Vec::new(),
                     spread: Vec::new(),
@@ -210,7 +236,13 @@ impl FleetFixture {
             .map(|pair| {
                 let (at, replicas) = pair.split_once('=').unwrap();
                 let (cluster, pool) = at.split_once('/').map_or((at, None), |(c, p)| (c, Some(p.into())));
-                PlacedSeat { cluster: cluster.into(), pool, replicas: replicas.parse().unwrap(), completions: None }
+                PlacedSeat {
+                    cluster: cluster.into(),
+                    pool,
+                    replicas: replicas.parse().unwrap(),
+                    completions: None,
+                    bounds: None,
+                }
             })
             .collect();
         let mut clusters: Vec<SmolStr> = seats.iter().map(|seat| seat.cluster.clone()).collect();
@@ -219,8 +251,14 @@ impl FleetFixture {
             self.fleet.app(id).workloads.iter().map(|w| {
                 (w.key.clone(), PlacedWorkload { weights: w.policy.digest.short().into(), seats: seats.clone() })
             });
-        let placed = PlacedApp { place: None, clusters, workloads: workloads.collect() };
+        let placed = PlacedApp { place: None, tier: None, clusters, workloads: workloads.collect() };
         self.record.apps.insert(("team".into(), app.into()), placed);
+        self
+    }
+
+    /// Records the tier in use.
+    pub fn in_tier(&mut self, app: &str, tier: &str) -> &mut Self {
+        self.record.apps.get_mut(&("team".into(), app.into())).unwrap().tier = Some(tier.into());
         self
     }
 
@@ -274,7 +312,8 @@ impl FleetFixture {
 pub fn policy(strategy: Strategy) -> Replicas {
     let capacity = if strategy == Strategy::StaticWeight { Capacity::Cap } else { Capacity::Require };
     let digest = DigestWriter::new().part(format!("{strategy:?}").as_bytes()).finish();
-    Replicas { strategy: Some(strategy), total: None, weights: None, capacity, min: 0, max: None, digest }
+    let autoscaled = AutoscaledPolicy { books_max: false, counts_max: true };
+    Replicas { strategy: Some(strategy), total: None, weights: None, capacity, min: 0, max: None, autoscaled, digest }
 }
 
 impl AppFixture {
@@ -306,6 +345,7 @@ impl AppFixture {
             share,
             replicas,
             completions: None,
+            autoscaled: None,
             policy: self.app.placement.replicas.clone(),
         });
         let requests: BTreeMap<String, String> = resources(requests)
@@ -336,8 +376,11 @@ impl AppFixture {
             version: version.into(),
         };
         let value = json!({"apiVersion": key.api_version(), "kind": kind, "metadata": {"name": name}});
+        let plural = native::guessed_plural(kind);
+        let resource = if group.is_empty() { plural } else { format!("{plural}.{group}").into() };
         self.app.objects.push(Object {
             key,
+            resource,
             namespaced: true,
             file: FileId(0),
             doc: 0,
@@ -351,7 +394,8 @@ impl AppFixture {
 
     /// The last object defines a kind.
     pub fn defines(mut self, group: &str, kind: &str) -> Self {
-        let defined = Defined { group: group.into(), kind: kind.into(), namespaced: true };
+        let plural = native::guessed_plural(kind);
+        let defined = Defined { group: group.into(), kind: kind.into(), plural, namespaced: true };
         self.app.objects.last_mut().unwrap().facts.defines = Some(defined);
         self
     }
@@ -380,6 +424,36 @@ impl AppFixture {
         self
     }
 
+    pub fn tiers(mut self, tiers: Tiers) -> Self {
+        self.app.placement.candidates =
+            tiers.groups.iter().fold(ClusterSet::empty(), |all, tier| all.or(&tier.clusters));
+        self.app.placement.tiers = Some(tiers);
+        self
+    }
+
+    /// Of another team, by its position.
+    pub fn of_team(mut self, team: u32) -> Self {
+        self.app.team = TeamId(team);
+        self
+    }
+
+    pub fn label(mut self, key: &str, value: &str) -> Self {
+        self.app.labels.insert(key.into(), value.into());
+        self
+    }
+
+    /// Shares its clusters with the apps that have the same value of a label.
+    pub fn together(mut self, key: &str) -> Self {
+        self.app.placement.affinity = Some(key.into());
+        self
+    }
+
+    /// Shares no cluster with the apps that have the same value of a label.
+    pub fn apart(mut self, key: &str) -> Self {
+        self.app.placement.anti_affinity = Some(key.into());
+        self
+    }
+
     pub fn priority(mut self, priority: i32) -> Self {
         self.app.priority = priority;
         self
@@ -393,6 +467,15 @@ impl AppFixture {
 
     pub fn spread(mut self, key: TopologyKey, min: u32, max: Option<u32>) -> Self {
         self.app.placement.spread.push(Spread { key, min, max });
+        self
+    }
+
+    /// An autoscaler owns the replicas of the last workload.
+    pub fn autoscaled(mut self, min: u32, max: u32, books_max: bool) -> Self {
+        self = self.object("autoscaling", "v2", "HorizontalPodAutoscaler", "main");
+        let object = self.app.objects.len() - 1;
+        let policy = AutoscaledPolicy { books_max, counts_max: true };
+        self.app.workloads.last_mut().unwrap().own(Autoscaled { object, min, max, policy });
         self
     }
 

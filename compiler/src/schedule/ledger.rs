@@ -2,12 +2,14 @@
 //!
 //! Invariant: an answer depends on what is booked alone. What is remembered is remembered with the version of its cluster.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use super::rooms::ClusterPools;
 use crate::base::labels::Labels;
 use crate::base::taint::Toleration;
-use crate::base::{ClusterId, PoolId};
+use crate::base::{ClusterId, PoolId, SmolStr};
 use crate::kinds::pod::{NodeFacts, PodFacts, RequiredAffinity, fits_node};
 use crate::room::{EligiblePool, Excess, PoolRef, RequestId, Rooms, Shortage};
 
@@ -115,6 +117,18 @@ impl Ledger {
             None => self.empty = Some(self.rooms.clone()),
         }
         self.versions.iter_mut().for_each(|version| *version += 1);
+    }
+
+    /// What is left in a cluster by resource, over all its pools; `None` where its capacity is unknown.
+    pub fn free(&self, cluster: ClusterId) -> Option<BTreeMap<SmolStr, i128>> {
+        let mut free: BTreeMap<SmolStr, i128> = BTreeMap::new();
+        if !self.is_known(cluster) {
+            return None;
+        }
+        for left in self.rooms.pools(cluster).filter_map(|pool| self.rooms.free(pool)).flatten() {
+            *free.entry(left.resource).or_default() += left.free;
+        }
+        Some(free)
     }
 
     /// Whether any capacity of a cluster is known.
@@ -230,6 +244,27 @@ impl Ledger {
         let eligible = self.eligible(class, cluster).to_vec();
         let Some(class) = self.classes.get(class.0 as usize) else { return Vec::new() };
         self.rooms.spread_over_pools(&eligible, class.request, replicas, excess).seats
+    }
+
+    /// Whether so many replicas of each class fit into a cluster beside each other. Nothing stays booked.
+    pub fn fits_together(&mut self, cluster: ClusterId, needs: &[(ClassId, u32)]) -> bool {
+        let mut booked = Vec::new();
+        let mut all = true;
+        for (class, replicas) in needs {
+            let seats = self.spread(*class, cluster, *replicas, Excess::Leave);
+            all = seats.iter().map(|(_, n)| u64::from(*n)).sum::<u64>() >= u64::from(*replicas);
+            for (pool, replicas) in seats {
+                self.book(*class, pool, replicas);
+                booked.push((*class, pool, replicas));
+            }
+            if !all {
+                break;
+            }
+        }
+        for (class, pool, replicas) in booked {
+            self.unbook(class, pool, replicas);
+        }
+        all
     }
 
     /// The one pool for replicas that must not be split: the first in booking order that holds them all, else the first.

@@ -14,11 +14,14 @@ mod decide;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod groups;
+mod headroom;
 mod ledger;
 mod phases;
 mod placed;
 pub mod quota;
 mod rooms;
+mod scope;
 pub mod select;
 mod stage;
 mod state;
@@ -28,6 +31,7 @@ mod tests;
 mod verdict;
 mod view;
 
+pub use headroom::{Headroom, headroom};
 pub use placed::placed;
 pub use target::{AppTarget, Deficit, Seat, Target, Verdict};
 
@@ -49,6 +53,9 @@ use view::View;
 pub struct Scenario {
     /// Clusters supposed to be lost.
     pub lose: BTreeSet<SmolStr>,
+    /// Apps that leave a cluster, as (team, app, cluster): they go where they find a place, and what finds none, or is
+    /// bound to its data, stays.
+    pub evict: BTreeSet<(SmolStr, SmolStr, SmolStr)>,
     /// The instant whose phases of tides count; `None`: those of the record.
     pub instant: Option<Timestamp>,
 }
@@ -69,6 +76,7 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
         deficits: vec![Vec::new(); apps.len()],
         apps,
         usage: Usage::new(fleet),
+        scopes: scope::wide_open(&view),
         entered: BTreeMap::new(),
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),

@@ -29,11 +29,14 @@ fn placed_app(fleet: &Fleet, id: AppId, target: &AppTarget) -> PlacedApp {
             pool: seat.pool.map(|pool| pool_name(fleet, seat.cluster, pool)),
             replicas: seat.replicas,
             completions: seat.completions,
+            bounds: seat.bounds,
         });
         let mut seats: Vec<PlacedSeat> = seats.collect();
         seats.sort();
         let weights = former.unwrap_or_else(|| workload.policy.digest.short().into());
         workloads.insert(workload.key.clone(), PlacedWorkload { weights, seats });
     }
-    PlacedApp { place: None, clusters: target.clusters.iter().map(name).collect(), workloads }
+    let tiers = fleet.app(id).placement.first_fit();
+    let tier = tiers.zip(target.tier).and_then(|(tiers, at)| tiers.get(usize::from(at))).map(|tier| tier.name.clone());
+    PlacedApp { place: None, tier, clusters: target.clusters.iter().map(name).collect(), workloads }
 }

@@ -1,7 +1,10 @@
 //! Team quotas: what a team asks for, and whether an increase still fits.
 //!
 //! Checked on increases alone, for each app as a whole, in the order of the second phase. Each replica of the target
-//! counts once; an override of replicas counts as written.
+//! counts once; an override of replicas counts as written. What a quota of one cluster leaves there caps the division, so
+//! that the rest goes elsewhere.
+
+use std::collections::BTreeMap;
 
 use crate::base::{ClusterId, SmolStr, TeamId};
 use crate::kinds::pod::PodFacts;
@@ -61,7 +64,8 @@ impl Usage {
             for (((resource, hard), used), (before, now)) in quota.hard.iter().zip(used).zip(before.iter().zip(now)) {
                 let more = now - before;
                 if more > 0 && used + more > *hard {
-                    return Some(Deficit::Quota { resource: resource.clone(), used: *used, more, hard: *hard });
+                    let (resource, cluster) = (resource.clone(), quota.of_cluster);
+                    return Some(Deficit::Quota { resource, cluster, used: *used, more, hard: *hard });
                 }
             }
         }
@@ -87,11 +91,108 @@ pub fn usage<'a>(fleet: &Fleet, app: &App, pods: impl Iterator<Item = Pods<'a>>)
     usage
 }
 
+/// Adds the objects that an app has in clusters, each a cluster and what it counts as.
+pub fn add_objects<'a>(
+    fleet: &Fleet,
+    app: &App,
+    usage: &mut AppUsage,
+    objects: impl Iterator<Item = (ClusterId, &'a SmolStr)>,
+) {
+    for (cluster, counted) in objects {
+        let here = fleet.team(app.team).quota.iter().zip(&mut *usage).filter(|(q, _)| q.clusters.contains(cluster));
+        for (quota, used) in here {
+            let rows = quota.hard.keys().zip(used);
+            rows.filter(|(name, _)| Quota::counts_objects(name) == Some(counted)).for_each(|(_, used)| *used += 1);
+        }
+    }
+}
+
+/// Whether any quota of a team counts objects.
+#[must_use]
+pub fn counts_objects(quotas: &[Quota]) -> bool {
+    quotas.iter().flat_map(|quota| quota.hard.keys()).any(|name| Quota::counts_objects(name).is_some())
+}
+
+/// What the quotas of single clusters leave to one workload, everything else taken into account.
+#[derive(Clone, Debug, Default)]
+pub struct Left {
+    /// By cluster ascending, then quota: what is left of each resource, and the most allowed.
+    pots: Vec<(ClusterId, BTreeMap<SmolStr, (i128, i128)>)>,
+    /// Pods that are counted for each replica that is placed.
+    each: u32,
+}
+
+impl Left {
+    /// `used` is what the team's apps ask for without the workload; `each` is how many pods count for a replica.
+    #[must_use]
+    pub fn new(quotas: &[Quota], used: &[Vec<i128>], each: u32) -> Self {
+        let pots = quotas.iter().zip(used).filter_map(|(quota, used)| {
+            let left = |((name, hard), used): ((&SmolStr, &i128), &i128)| (name.clone(), (hard - used, *hard));
+            Some((quota.of_cluster?, quota.hard.iter().zip(used).map(left).collect()))
+        });
+        let mut pots: Vec<_> = pots.collect();
+        pots.sort_by_key(|(cluster, _)| *cluster);
+        Self { pots, each }
+    }
+
+    /// Whether no quota holds for single clusters.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pots.is_empty()
+    }
+
+    fn of(&self, cluster: ClusterId) -> &[(ClusterId, BTreeMap<SmolStr, (i128, i128)>)] {
+        let from = self.pots.partition_point(|(at, _)| *at < cluster);
+        let to = self.pots.partition_point(|(at, _)| *at <= cluster);
+        self.pots.get(from..to).unwrap_or_default()
+    }
+
+    /// The most replicas of such pods in a cluster; `None` where no quota of the cluster counts them.
+    #[must_use]
+    pub fn cap(&self, cluster: ClusterId, pod: Option<&PodFacts>) -> Option<u32> {
+        self.cap_of_sets(cluster, &[(1, pod)])
+    }
+
+    /// The same for sets of pods, each part with its number of pods.
+    #[must_use]
+    pub fn cap_of_sets(&self, cluster: ClusterId, set: &[(u32, Option<&PodFacts>)]) -> Option<u32> {
+        self.tightest(cluster, set).map(|(cap, ..)| cap)
+    }
+
+    /// What more replicas in a cluster are refused by: the resource, what is used with `held` replicas, and the most.
+    #[must_use]
+    pub fn refusal(&self, cluster: ClusterId, pod: Option<&PodFacts>, held: u32, missing: u32) -> Option<Deficit> {
+        let (_, resource, each, left, hard) = self.tightest(cluster, &[(1, pod)])?;
+        let used = hard - left + each.saturating_mul(i128::from(held));
+        let more = each.saturating_mul(i128::from(missing));
+        let refused = more > 0 && used.saturating_add(more) > hard;
+        refused.then(|| Deficit::Quota { resource, cluster: Some(cluster), used, more, hard })
+    }
+
+    fn tightest(
+        &self,
+        cluster: ClusterId,
+        set: &[(u32, Option<&PodFacts>)],
+    ) -> Option<(u32, SmolStr, i128, i128, i128)> {
+        let rows = self.of(cluster).iter().flat_map(|(_, left)| left);
+        let caps = rows.filter_map(|(name, (left, hard))| {
+            let pods = set.iter().map(|(pods, facts)| amount(name, *facts).saturating_mul(i128::from(*pods)));
+            let each = pods.sum::<i128>().saturating_mul(i128::from(self.each));
+            let cap = u32::try_from(left.checked_div(each).filter(|_| each > 0)?.max(0)).unwrap_or(u32::MAX);
+            Some((cap, name.clone(), each, *left, *hard))
+        });
+        caps.min_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)))
+    }
+}
+
 /// What one pod counts, by the names of a Kubernetes ResourceQuota: a bare resource is its requests.
 #[must_use]
 pub fn amount(resource: &SmolStr, facts: Option<&PodFacts>) -> i128 {
-    if resource == "pods" {
+    if resource == "pods" || resource == "count/pods" {
         return 1;
+    }
+    if Quota::counts_objects(resource).is_some() {
+        return 0;
     }
     let Some(facts) = facts else { return 0 };
     match (resource.strip_prefix("limits."), resource.strip_prefix("requests.")) {

@@ -57,13 +57,35 @@ fn pools_of(cluster: &Cluster, observed: Option<&[ObservedPool]>, rendered: impl
         specs.push(spec);
         nodes.push(node_facts(pool.labels.clone(), &pool.taints));
     }
-    if let Some(seen) = observed_of(OTHER_POOL).filter(|_| specs.iter().all(|spec| spec.name != OTHER_POOL)) {
-        specs.push(observed_spec(seen, &Resources::default(), &rendered));
+    let unnamed: Vec<&ObservedPool> =
+        observed.unwrap_or_default().iter().filter(|seen| specs.iter().all(|spec| spec.name != seen.name)).collect();
+    if let Some(seen) = joined(&unnamed) {
+        specs.push(observed_spec(&seen, &Resources::default(), &rendered));
         nodes.push(node_facts(Labels::new(), &[]));
     }
     specs.iter_mut().for_each(|spec| spec.overcommit.clone_from(&overcommit));
     share_reserved(&mut specs, &cluster.reserved);
     ClusterPools { known: cluster.pools.is_some() || observed.is_some(), specs, nodes }
+}
+
+/// Observed pools that the Cluster file does not name, as the one pool `other`: a pool that is renamed there takes no node
+/// away. A node of it offers what each of them does.
+fn joined(pools: &[&ObservedPool]) -> Option<ObservedPool> {
+    let (first, rest) = pools.split_first()?;
+    let mut all = ObservedPool { name: OTHER_POOL.into(), ..(*first).clone() };
+    for pool in rest {
+        if pool.nodes > 0 && all.nodes > 0 {
+            all.allocatable.0.retain(|name, _| pool.allocatable.0.contains_key(name));
+            for (name, least) in &mut all.allocatable.0 {
+                *least = pool.allocatable.0.get(name).map_or(*least, |amount| (*amount).min(*least));
+            }
+        } else if pool.nodes > 0 {
+            all.allocatable = pool.allocatable.clone();
+        }
+        all.nodes = all.nodes.saturating_add(pool.nodes);
+        all.others.extend(pool.others.iter().cloned());
+    }
+    Some(all)
 }
 
 fn observed_spec(seen: &ObservedPool, stated: &Resources, rendered: &impl Fn(&str) -> bool) -> PoolSpec {
@@ -79,7 +101,7 @@ fn observed_spec(seen: &ObservedPool, stated: &Resources, rendered: &impl Fn(&st
 }
 
 fn node_facts(labels: Labels, taints: &[crate::base::taint::Taint]) -> NodeFacts {
-    NodeFacts { name: SmolStr::default(), labels, taints: taints.to_vec(), unschedulable: false }
+    NodeFacts { name: SmolStr::default(), labels, taints: taints.to_vec(), unschedulable: false, of_pool: true }
 }
 
 /// Owners of observed usage that are workloads of this fleet, with the clusters they may be in.

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use super::filter::Release;
 use super::ledger::{ClassId, Ledger, Resolved};
-use super::quota::{self, AppUsage, Pods, Usage};
+use super::quota::{self, AppUsage, Left, Pods, Usage};
+use super::scope::Scope;
 use super::state::{AppState, Row, by_cluster};
 use super::view::{View, is_daemon};
 use super::{Deficit, view};
 use crate::api::Capacity;
-use crate::base::{AppId, ClusterId};
+use crate::base::{AppId, ClusterId, SmolStr};
+use crate::kinds::pod::PodFacts;
+use crate::model::{App, ClusterSet, Object, Share};
 use crate::room::PoolRef;
 
 /// The stage of a schedule.
@@ -18,6 +21,8 @@ pub(super) struct Stage<'v, 'a> {
     pub ledger: Ledger,
     /// By app id. Outside of an app's own turn its rows are booked.
     pub apps: Vec<AppState>,
+    /// By app id: what narrows its clusters, as it was when it was looked at last.
+    pub scopes: Vec<Scope>,
     /// Usage of the teams' quotas.
     pub usage: Usage,
     /// What the first phase of this pass took away, by app: the app as it entered the pass.
@@ -151,7 +156,8 @@ impl Stage<'_, '_> {
     /// of the state of a cluster.
     fn leaves(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
         let w = self.view.workload(id, workload);
-        let released = match self.view.release(id, workload, cluster) {
+        let scoped = (!self.scope(id).keeps(cluster)).then_some(Release::Moves);
+        let released = match self.view.release(id, workload, cluster).max(scoped) {
             Some(Release::Evicted) => !self.view.is_bound(id, workload),
             Some(Release::Moves | Release::Gone) => true,
             None => false,
@@ -178,7 +184,15 @@ impl Stage<'_, '_> {
         }
         let mut counts = Vec::new();
         for (workload, rows) in state.workloads.iter().enumerate() {
-            for (cluster, replicas) in by_cluster(&rows.rows) {
+            let here = by_cluster(&rows.rows);
+            let w = self.view.workload(id, workload);
+            if let Some(autoscaled) = w.autoscaled {
+                let seats: Vec<u32> = here.iter().map(|(_, replicas)| *replicas).collect();
+                let bounds = autoscaled.bounds(&seats, w.share == Share::Everywhere);
+                counts.extend(here.iter().zip(bounds).map(|((c, _), of)| (workload, *c, autoscaled.counted(of))));
+                continue;
+            }
+            for (cluster, replicas) in here {
                 let count = if is_daemon(self.view.workload(id, workload)) {
                     let class = self.view.class(id, workload, cluster);
                     class.and_then(|class| self.ledger.nodes(class, cluster)).unwrap_or(1)
@@ -192,6 +206,59 @@ impl Stage<'_, '_> {
             let variant = variants.apps[id.index()].of(*cluster);
             Pods { cluster: *cluster, count: *count, facts: variant.workloads[*workload].pod.as_deref() }
         });
-        quota::usage(fleet, app, pods)
+        let mut usage = quota::usage(fleet, app, pods);
+        if quota::counts_objects(&fleet.team(app.team).quota) {
+            quota::add_objects(fleet, app, &mut usage, objects_of(app, state));
+        }
+        usage
     }
+
+    /// What the quotas of single clusters leave to a workload, when `state` is what its app has without it.
+    pub fn left_to(&mut self, id: AppId, workload: usize, state: &AppState) -> Left {
+        let app = self.view.fleet.app(id);
+        let quotas = &self.view.fleet.team(app.team).quota;
+        if quotas.iter().all(|quota| quota.of_cluster.is_none()) {
+            return Left::default();
+        }
+        let entered = self.entered.get(&id).unwrap_or(&self.apps[id.index()]).clone();
+        let (counted, without) = (self.usage_of(id, &entered), self.usage_of(id, state));
+        let of_team = self.usage.of_team(app.team).iter().zip(counted.iter().zip(&without));
+        let used: Vec<Vec<i128>> = of_team
+            .map(|(all, (counted, without))| {
+                all.iter()
+                    .zip(counted.iter().zip(without))
+                    .map(|(all, (counted, without))| all - counted + without)
+                    .collect()
+            })
+            .collect();
+        let each = self.view.workload(id, workload).autoscaled.map_or(1, |autoscaled| autoscaled.counted_for_each());
+        Left::new(quotas, &used, each)
+    }
+
+    /// What one pod of a workload counts by in a cluster.
+    pub fn pod(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<&PodFacts> {
+        self.view.variants.apps[id.index()].of(cluster).workloads[workload].pod.as_deref()
+    }
+}
+
+/// The objects that an app has in clusters, as quotas count them: workloads where they run, everything else where any of
+/// them does; where none has replicas, all of it in every selected cluster.
+fn objects_of<'a>(app: &'a App, state: &'a AppState) -> impl Iterator<Item = (ClusterId, &'a SmolStr)> {
+    let idle = app.workloads.iter().all(|workload| workload.replicas == 0);
+    let runs =
+        |workload: usize, cluster: ClusterId| state.workloads[workload].rows.iter().any(|row| row.cluster == cluster);
+    let used: ClusterSet = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster).collect();
+    let present = if idle { state.clusters.clone() } else { used };
+    let clusters: Vec<ClusterId> = present.iter().collect();
+    clusters.into_iter().flat_map(move |cluster| {
+        let there = move |(index, object): &(usize, &Object)| {
+            let workload = app.workloads.iter().position(|workload| workload.object == *index);
+            let allowed = object.only.as_ref().is_none_or(|only| only.contains(cluster));
+            match workload {
+                Some(workload) => runs(workload, cluster) || (app.workloads[workload].replicas == 0 && allowed),
+                None => allowed,
+            }
+        };
+        app.objects.iter().enumerate().filter(there).map(move |(_, object)| (cluster, &object.resource))
+    })
 }

@@ -12,6 +12,8 @@ use crate::placements::{PlacedWorkload, Record};
 pub(super) struct AppState {
     /// Whether it was placed before; false for a new app.
     pub known: bool,
+    /// The tier in use, where one of several is used at a time: its position.
+    pub tier: Option<u16>,
     /// The selected clusters.
     pub clusters: ClusterSet,
     /// By workload of the app.
@@ -59,11 +61,26 @@ fn app(fleet: &Fleet, record: &Record, pools: &[ClusterPools], id: AppId) -> App
         let new = |_| WorkloadState { weights: Weights::New, rows: Vec::new() };
         return AppState { workloads: app.workloads.iter().map(new).collect(), ..AppState::default() };
     };
+    let workloads = workloads(fleet, app, pools, &placed.workloads);
     AppState {
         known: true,
+        tier: tier(app, placed.tier.as_ref(), &workloads),
         clusters: placed.clusters.iter().filter_map(|name| fleet.cluster_id(name)).collect(),
-        workloads: workloads(fleet, app, pools, &placed.workloads),
+        workloads,
     }
+}
+
+/// The tier that is recorded, or else that holds most of what runs.
+fn tier(app: &App, recorded: Option<&SmolStr>, workloads: &[WorkloadState]) -> Option<u16> {
+    let tiers = app.placement.first_fit()?;
+    let held = |at: usize| -> u64 {
+        let rows = workloads.iter().flat_map(|w| &w.rows);
+        let here = rows.filter(|row| tiers.get(at).is_some_and(|tier| tier.clusters.contains(row.cluster)));
+        here.map(|row| u64::from(row.replicas)).sum()
+    };
+    let named = recorded.and_then(|name| tiers.iter().position(|tier| tier.name == *name));
+    let most = || (0..tiers.len()).filter(|at| held(*at) > 0).max_by_key(|at| (held(*at), std::cmp::Reverse(*at)));
+    named.or_else(most).and_then(|at| u16::try_from(at).ok())
 }
 
 fn workloads(

@@ -22,6 +22,8 @@ pub struct Target {
 pub struct AppTarget {
     /// The selected clusters. Objects without replicas follow the workloads; without workloads they go to all of these.
     pub clusters: ClusterSet,
+    /// The tier in use, where one of several is used at a time: its position.
+    pub tier: Option<u16>,
     /// Seats with at least one replica, ascending by (workload, cluster, pool).
     pub seats: Vec<Seat>,
     /// Why each other cluster was not selected, or gets nothing: classes of clusters, each with one verdict, ascending.
@@ -45,6 +47,8 @@ pub struct Seat {
     pub replicas: u32,
     /// A Job's completions.
     pub completions: Option<u32>,
+    /// Fewest and most replicas of what an autoscaler owns; `replicas` is one of the two.
+    pub bounds: Option<(u32, u32)>,
 }
 
 /// Why a cluster is not selected, or gets nothing.
@@ -54,6 +58,14 @@ pub enum Verdict {
     Mismatch(Mismatch),
     /// The team may not use it.
     Team,
+    /// It is in no tier.
+    NoTier,
+    /// Another tier is in use: its name.
+    OtherTier(SmolStr),
+    /// The group that it shares its clusters with is not there: `key=value`.
+    NotWithGroup(SmolStr),
+    /// One of the group that it shares no cluster with is there: `key=value`.
+    TakenByGroup(SmolStr),
     /// A taint that is not tolerated: `key=value:effect`.
     Taint(SmolStr),
     /// It serves no such kind: `group/version kind`.
@@ -62,6 +74,8 @@ pub enum Verdict {
     Lifecycle(Lifecycle),
     /// It does not answer, or came back and is being cleaned.
     Unhealthy,
+    /// The app is evicted from it.
+    Evicted,
     /// One replica is larger than any of its nodes that may run it.
     LargerThanNode {
         /// The resource.
@@ -127,12 +141,23 @@ pub enum Deficit {
     Quota {
         /// The resource, as the quota names it.
         resource: SmolStr,
+        /// The cluster, where the quota holds for each by itself.
+        cluster: Option<ClusterId>,
         /// What the team uses, the app's previous seats included.
         used: i128,
         /// What the app would add.
         more: i128,
         /// The most allowed.
         hard: i128,
+    },
+    /// It is where its group does not allow it, and has no place elsewhere.
+    Group {
+        /// `key=value`
+        group: SmolStr,
+        /// Whether the apps of the group share no cluster, in place of all.
+        anti: bool,
+        /// In how many clusters.
+        clusters: u32,
     },
     /// `weights` are stated and match no selected cluster.
     NoWeightMatches {
@@ -161,13 +186,19 @@ fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
             pool: row.pool,
             replicas: row.replicas,
             completions: None,
+            bounds: None,
         };
         let from = seats.len();
         seats.extend(workload.rows.iter().map(seat));
         complete(stage, id, usize::from(index), &mut seats[from..]);
+        bound(stage, id, usize::from(index), &mut seats[from..]);
     }
-    let deficits = std::mem::take(&mut stage.deficits[id.index()]);
+    let mut deficits = std::mem::take(&mut stage.deficits[id.index()]);
+    stage.look_around(id);
+    deficits.extend(stage.broken_groups(id));
+    deficits.sort();
     AppTarget {
+        tier: stage.apps[id.index()].tier,
         clusters: stage.apps[id.index()].clusters.clone(),
         seats,
         verdicts: verdicts(stage, id, &deficits),
@@ -190,6 +221,22 @@ fn complete(stage: &Stage<'_, '_>, id: AppId, workload: usize, seats: &mut [Seat
         let replicas: Vec<u32> = seats.iter().map(|seat| seat.replicas).collect();
         for (seat, part) in seats.iter_mut().zip(divide_by_seats(part, &replicas)) {
             seat.completions = Some(part);
+        }
+    }
+}
+
+/// Divides the bounds of an autoscaler by the seats: over the clusters first, then over the pools of each.
+fn bound(stage: &Stage<'_, '_>, id: AppId, workload: usize, seats: &mut [Seat]) {
+    let w = stage.view.workload(id, workload);
+    let Some(autoscaled) = w.autoscaled else { return };
+    let by_cluster: Vec<u32> =
+        by_cluster(&stage.apps[id.index()].workloads[workload].rows).into_iter().map(|(_, n)| n).collect();
+    let bounds = autoscaled.bounds(&by_cluster, w.share == Share::Everywhere);
+    for (seats, (min, max)) in seats.chunk_by_mut(|a, b| a.cluster == b.cluster).zip(bounds) {
+        let replicas: Vec<u32> = seats.iter().map(|seat| seat.replicas).collect();
+        let parts = divide_by_seats(min, &replicas).into_iter().zip(divide_by_seats(max, &replicas));
+        for (seat, part) in seats.iter_mut().zip(parts) {
+            seat.bounds = Some(part);
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::room::Cause;
 /// Classes of clusters with one verdict each, ascending. Clusters that get what they should are in none; one that keeps
 /// replicas only because they have no place elsewhere is in the class of its veto.
 pub(super) fn verdicts(stage: &mut Stage<'_, '_>, id: AppId, deficits: &[Deficit]) -> Vec<(Verdict, ClusterSet)> {
+    stage.look_around(id);
     let state = &stage.apps[id.index()];
     let used: ClusterSet = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster).collect();
     let selected = state.clusters.clone();
@@ -20,10 +21,12 @@ pub(super) fn verdicts(stage: &mut Stage<'_, '_>, id: AppId, deficits: &[Deficit
     for cluster in stage.view.fleet.cluster_ids() {
         let verdict = if used.contains(cluster) {
             let leaves = stage.view.releases_app(id, cluster).is_some();
-            leaves.then(|| stage.view.veto(id, cluster)).flatten()
+            let veto = leaves.then(|| stage.view.veto(id, cluster)).flatten();
+            veto.or_else(|| if stage.scope(id).keeps(cluster) { None } else { stage.out_of_scope(id, cluster) })
         } else {
             let vetoed = !stage.view.app(id).fresh.contains(cluster);
             let veto = if vetoed { stage.view.veto(id, cluster) } else { None };
+            let veto = veto.or_else(|| stage.out_of_scope(id, cluster));
             veto.or_else(|| without_seats(stage, id, cluster, selected.contains(cluster), over_quota))
         };
         if let Some(verdict) = verdict {

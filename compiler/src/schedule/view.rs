@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Verdict;
 use super::conditions::{Conditions, conditions};
 use super::filter::{self, Need, Question, Release, Served};
+use super::groups::Groups;
 use super::ledger::{ClassId, Ledger};
 use super::select::Class;
 use crate::api::{Capacity, Strategy};
@@ -21,9 +22,16 @@ pub(super) struct View<'a> {
     pub fleet: &'a Fleet,
     pub variants: &'a Variants,
     conditions: Vec<Conditions>,
+    evicted: BTreeSet<(AppId, ClusterId)>,
+    /// Apps whose recorded placement stays as it is.
+    suspended: BTreeSet<AppId>,
     apps: Vec<AppView>,
     /// Apps by (priority desc, team, app).
     pub order: Vec<AppId>,
+    /// Apps that share their clusters.
+    pub together: Groups,
+    /// Apps that share none.
+    pub apart: Groups,
     topologies: BTreeMap<TopologyKey, Vec<Option<u32>>>,
 }
 
@@ -69,13 +77,29 @@ impl<'a> View<'a> {
     ) -> Self {
         let conditions = conditions(fleet, record, scenario);
         let mut served = Served::new(fleet);
+        let evicted: BTreeSet<(AppId, ClusterId)> = scenario
+            .evict
+            .iter()
+            .filter_map(|(team, app, cluster)| Some((fleet.app_id(team, app)?, fleet.cluster_id(cluster)?)))
+            .collect();
+        let suspended = record.suspended.iter().filter(|app| record.apps.contains_key(*app));
+        let suspended = suspended.filter_map(|(team, app)| fleet.app_id(team, app)).collect();
         let apps = fleet
             .app_ids()
-            .map(|id| app_view(fleet, fleet.app(id), &variants.apps[id.index()], &conditions, &mut served, ledger))
+            .map(|id| {
+                let leaves: ClusterSet = evicted
+                    .range((id, ClusterId(0))..=(id, ClusterId(u16::MAX)))
+                    .map(|(_, cluster)| *cluster)
+                    .collect();
+                app_view(fleet, fleet.app(id), &variants.apps[id.index()], &conditions, &leaves, &mut served, ledger)
+            })
             .collect();
         let mut order: Vec<AppId> = fleet.app_ids().collect();
         order.sort_by_key(|id| (Reverse(fleet.app(*id).priority), *id));
-        Self { fleet, variants, conditions, apps, order, topologies: topologies(fleet) }
+        let together = Groups::new(fleet, &order, |placement| placement.affinity.as_ref());
+        let apart = Groups::new(fleet, &order, |placement| placement.anti_affinity.as_ref());
+        let topologies = topologies(fleet);
+        Self { fleet, variants, conditions, evicted, suspended, apps, order, together, apart, topologies }
     }
 
     /// The group of a cluster by a key that some app spreads over, numbered in name order; `None` where it has no value.
@@ -100,7 +124,13 @@ impl<'a> View<'a> {
             needs: &self.app(id).needs,
             cluster,
             conditions: &self.conditions[cluster.index()],
+            evicted: self.evicted.contains(&(id, cluster)),
         }
+    }
+
+    /// Whether a person froze the placement of an app.
+    pub fn is_suspended(&self, id: AppId) -> bool {
+        self.suspended.contains(&id)
     }
 
     /// Why no new replica of an app may come.
@@ -110,14 +140,14 @@ impl<'a> View<'a> {
 
     /// Whether placed replicas of a workload leave a cluster.
     pub fn release(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<Release> {
-        let app = filter::release(&self.question(id, cluster));
+        let app = self.releases_app(id, cluster);
         let excluded = (!self.allows(id, workload, cluster)).then_some(Release::Moves);
-        app.max(excluded)
+        app.max(excluded.filter(|_| !self.is_suspended(id)))
     }
 
     /// Whether placed objects of an app leave a cluster.
     pub fn releases_app(&self, id: AppId, cluster: ClusterId) -> Option<Release> {
-        filter::release(&self.question(id, cluster))
+        filter::release(&self.question(id, cluster)).filter(|_| !self.is_suspended(id))
     }
 
     /// Whether the rule of a workload allows a cluster.
@@ -143,9 +173,10 @@ impl<'a> View<'a> {
     }
 
     /// Whether the replicas of a workload in a cluster are booked in full, whatever fits: room is ignored, data keeps
-    /// them there, or a person wrote the number.
+    /// them there, a person wrote the number, or froze the app.
     pub fn books_in_full(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
-        self.workload(id, workload).policy.capacity == Capacity::Ignore
+        self.is_suspended(id)
+            || self.workload(id, workload).policy.capacity == Capacity::Ignore
             || self.is_bound(id, workload)
             || self.written(id, workload, cluster).is_some()
     }
@@ -193,13 +224,14 @@ fn app_view(
     app: &App,
     variants: &AppVariants,
     conditions: &[Conditions],
+    leaves: &ClusterSet,
     served: &mut Served<'_>,
     ledger: &mut Ledger,
 ) -> AppView {
     let needs = served.needs(app);
     let passes = |cluster: &ClusterId| {
-        let conditions = &conditions[cluster.index()];
-        filter::veto(&Question { fleet, app, needs: &needs, cluster: *cluster, conditions }).is_none()
+        let (conditions, evicted) = (&conditions[cluster.index()], leaves.contains(*cluster));
+        filter::veto(&Question { fleet, app, needs: &needs, cluster: *cluster, conditions, evicted }).is_none()
     };
     let fresh = app.placement.candidates.iter().filter(passes).collect();
     let view = |workload: usize| {

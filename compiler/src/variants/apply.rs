@@ -1,31 +1,20 @@
-//! Building the variants of an app: which rules and values each cluster shares, then the objects.
+//! Building the objects of a variant: the App's own, with substitution and the rules that match them.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::issues::{Found, ImageUse, Issue};
-use super::{AppVariants, Variant, WorkloadVariant, pods};
+use super::issues::{ImageUse, Issue};
+use super::{AppVariants, Variant, WorkloadVariant, labels, pods, rights};
 use crate::api::Plaintext;
-use crate::base::{ClusterId, SmolStr, Span};
+use crate::base::{SmolStr, Span};
 use crate::diag::{Place, codes};
 use crate::kinds::native::{self, FieldProblem};
-use crate::model::{App, ClusterSet, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
-use crate::overrides::{self, OpError, OpWarning, Operation, Subject, Variables, substitute};
-use crate::parse::{Template, holds_secret};
-use crate::placements::Record;
-
-/// What distinguishes the objects of one cluster from those of another: the rules that match it, and the values of the
-/// variables these use.
-type VariantKey = (Arc<[usize]>, Vec<Option<SmolStr>>);
-
-/// The variables that a set of rules uses.
-struct Used {
-    all: BTreeSet<SmolStr>,
-    /// Those of operations that can change what scheduling asks: requests, selectors, tolerations, counts.
-    shaping: BTreeSet<SmolStr>,
-}
+use crate::model::{App, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
+use crate::overrides::{
+    self, LabelProblem, OpError, OpWarning, Operation, Subject, Variables, label_problems, substitute,
+};
+use crate::parse::{Template, holds_secret, is_secret};
 
 /// Objects of a variant, and what was found wrong only then.
 #[derive(Clone, Debug)]
@@ -34,84 +23,8 @@ pub(super) struct Built {
     pub(super) late: Vec<Issue>,
 }
 
-/// Builds the variants of an app, and finds what its overrides get wrong. Variants that can differ in nothing that
-/// scheduling asks share its answers; only the first of them is built here. `vars` are the variables by cluster.
-pub(super) fn app(fleet: &Fleet, record: &Record, app: &App, vars: &[Arc<Variables>]) -> (AppVariants, Found) {
-    let mut built = AppVariants::new(Vec::new(), Vec::new(), base(fleet, app));
-    let mut sheets: Vec<(Sheet, ClusterSet)> = Vec::new();
-    let candidates = app.placement.candidates.or(&recorded(fleet, record, app));
-    let plain = app.overrides.is_empty() && !app.objects.iter().any(|o| o.facts.substitute);
-    if plain || candidates.is_empty() {
-        // without a candidate nothing is rendered, and the pods are still read once for messages
-        let mut sheet = Sheet::default();
-        let build = Build { fleet, app, base: &built.base, rules: &[], vars: &Variables::new() };
-        let variant = build.variant(Arc::new([]), Arc::new(Variables::new()), &mut sheet);
-        built.variants.push(variant);
-        sheets.push((sheet, candidates.clone()));
-        return (built, found(sheets));
-    }
-    let mut by_key: BTreeMap<VariantKey, u16> = BTreeMap::new();
-    let mut by_shape: BTreeMap<VariantKey, u16> = BTreeMap::new();
-    let mut likenesses: Vec<(usize, usize)> = Vec::new();
-    let mut used_by: BTreeMap<Arc<[usize]>, Used> = BTreeMap::new();
-    built.of_cluster = vec![None; fleet.clusters.len()];
-    for cluster in candidates.iter() {
-        let rules: Arc<[usize]> =
-            (0..app.overrides.len()).filter(|i| app.overrides[*i].clusters.contains(cluster)).collect();
-        let vars = &vars[cluster.index()];
-        let used = used_by.entry(Arc::clone(&rules)).or_insert_with(|| used_variables(app, &rules));
-        let values = |names: &BTreeSet<SmolStr>| names.iter().map(|name| vars.get(name).cloned()).collect::<Vec<_>>();
-        let key: VariantKey = (Arc::clone(&rules), values(&used.all));
-        let index = match by_key.get(&key) {
-            Some(index) => *index,
-            None => {
-                // no more variants than clusters, which are u16
-                let index = u16::try_from(built.variants.len()).unwrap_or(u16::MAX);
-                let shape: VariantKey = (Arc::clone(&rules), values(&used.shaping));
-                // a variable that is missing is found by running the rules
-                let alike = by_shape.get(&shape).filter(|_| key.1.iter().all(Option::is_some));
-                let mut sheet = Sheet::default();
-                let variant = match alike {
-                    Some(alike) => {
-                        let alike = usize::from(*alike);
-                        likenesses.push((usize::from(index), alike));
-                        let workloads = built.variants[alike].workloads.clone();
-                        Variant { workloads, rules, vars: Arc::clone(vars), built: OnceLock::new() }
-                    }
-                    None => {
-                        let applied: Vec<&Arc<OverrideRule>> = rules.iter().map(|i| &app.overrides[*i]).collect();
-                        let build = Build { fleet, app, base: &built.base, rules: &applied, vars };
-                        by_shape.insert(shape, index);
-                        build.variant(rules, Arc::clone(vars), &mut sheet)
-                    }
-                };
-                built.variants.push(variant);
-                sheets.push((sheet, ClusterSet::empty()));
-                by_key.insert(key, index);
-                index
-            }
-        };
-        built.of_cluster[cluster.index()] = Some(index);
-        sheets[usize::from(index)].1.insert(cluster);
-    }
-    // what was found in the first of those that are alike is so in all of them
-    for (index, alike) in likenesses {
-        let clusters = sheets[index].1.clone();
-        sheets[alike].1 = sheets[alike].1.or(&clusters);
-    }
-    (built, found(sheets))
-}
-
-/// The clusters where the record says that the app runs.
-fn recorded(fleet: &Fleet, record: &Record, app: &App) -> ClusterSet {
-    let placed = record.apps.get(&(fleet.team(app.team).name.clone(), app.name.clone()));
-    let seats = placed.into_iter().flat_map(|p| p.workloads.values()).flat_map(|w| &w.seats).map(|seat| &seat.cluster);
-    let selected = placed.into_iter().flat_map(|p| &p.clusters);
-    selected.chain(seats).filter_map(|name| fleet.cluster_id(name)).collect()
-}
-
 /// The objects of an app without any rule.
-fn base(fleet: &Fleet, app: &App) -> Arc<[Arc<Template>]> {
+pub(super) fn base(fleet: &Fleet, app: &App) -> Arc<[Arc<Template>]> {
     let identified = |object: &Object| {
         let mut value = object.template.value();
         identify(fleet, app, object, &mut value);
@@ -132,58 +45,11 @@ pub(super) fn build(fleet: &Fleet, app: &App, variants: &AppVariants, variant: &
 #[derive(Default)]
 pub(super) struct Sheet {
     pub(super) issues: Vec<Issue>,
-    images: Vec<ImageUse>,
-}
-
-/// Each issue with the clusters of its variant.
-fn found(sheets: Vec<(Sheet, ClusterSet)>) -> Found {
-    let mut found = Found::default();
-    for (sheet, clusters) in sheets {
-        found.issues.extend(sheet.issues.into_iter().map(|issue| (issue, clusters.clone())));
-        found.images.extend(sheet.images);
-    }
-    found
-}
-
-/// The variables of a cluster.
-pub(super) fn variables(fleet: &Fleet, id: ClusterId) -> Variables {
-    let cluster = fleet.cluster(id);
-    let mut vars = Variables::new();
-    let mut put = |name: String, value: &SmolStr| {
-        vars.insert(name.into(), value.clone());
-    };
-    put("cluster.name".to_owned(), &cluster.name);
-    for (name, value) in [("cluster.region", &cluster.region), ("cluster.provider", &cluster.provider)] {
-        if let Some(value) = value {
-            put(name.to_owned(), value);
-        }
-    }
-    cluster.labels.iter().for_each(|(k, v)| put(format!("cluster.labels.{k}"), v));
-    cluster.values.iter().for_each(|(k, v)| put(format!("cluster.values.{k}"), v));
-    fleet.settings.values.iter().for_each(|(k, v)| put(format!("fleet.values.{k}"), v));
-    vars
-}
-
-/// The variables that these rules, and objects that ask for substitution, use. Malformed ones were reported by lowering,
-/// or are when the text is used.
-fn used_variables(app: &App, rules: &[usize]) -> Used {
-    let mut used = Used { all: BTreeSet::new(), shaping: BTreeSet::new() };
-    for (operation, _) in rules.iter().flat_map(|i| &app.overrides[*i].operations) {
-        let variables = operation.variables().unwrap_or_default();
-        if may_shape(operation) {
-            used.shaping.extend(variables.iter().cloned());
-        }
-        used.all.extend(variables);
-    }
-    for object in app.objects.iter().filter(|o| o.facts.substitute) {
-        let _malformed_is_reported_when_used = substitute::variables_in(&object.template.value(), &mut used.shaping);
-    }
-    used.all.extend(used.shaping.iter().cloned());
-    used
+    pub(super) images: Vec<ImageUse>,
 }
 
 /// Whether an operation can change what scheduling asks of a workload.
-fn may_shape(operation: &Operation) -> bool {
+pub(super) fn may_shape(operation: &Operation) -> bool {
     match operation {
         Operation::Patch(_) | Operation::Set { .. } | Operation::Remove(_) | Operation::JsonPatch(_) => true,
         Operation::Images { .. }
@@ -195,17 +61,19 @@ fn may_shape(operation: &Operation) -> bool {
     }
 }
 
-struct Build<'a> {
-    fleet: &'a Fleet,
-    app: &'a App,
-    base: &'a [Arc<Template>],
-    rules: &'a [&'a Arc<OverrideRule>],
-    vars: &'a Variables,
+/// What the objects of a variant are made of.
+pub(super) struct Build<'a> {
+    pub(super) fleet: &'a Fleet,
+    pub(super) app: &'a App,
+    /// The objects without any rule.
+    pub(super) base: &'a [Arc<Template>],
+    pub(super) rules: &'a [&'a Arc<OverrideRule>],
+    pub(super) vars: &'a Variables,
 }
 
 impl Build<'_> {
     /// A variant whose objects are there from the start.
-    fn variant(&self, rules: Arc<[usize]>, vars: Arc<Variables>, sheet: &mut Sheet) -> Variant {
+    pub(super) fn variant(&self, rules: Arc<[usize]>, vars: Arc<Variables>, sheet: &mut Sheet) -> Variant {
         // an App's own images are wrong as well where no object runs pods at all
         for rule in self.rules.iter().filter(|r| r.layer == RuleLayer::Images) {
             sheet.images.extend(image_uses(rule, |_| false));
@@ -217,6 +85,11 @@ impl Build<'_> {
             let value = objects[workload.object].value();
             let written = self.overridden(workload.object, workload.kind, &value);
             let pod = pods::read(workload.kind, object, workload.object, &value, &mut sheet.issues);
+            let team = self.fleet.team(self.app.team);
+            let named = pod
+                .iter()
+                .filter_map(|pod| rights::priority_class(team, (workload.object, object), workload.kind, pod));
+            sheet.issues.extend(named);
             workloads.push(WorkloadVariant { pod, replicas: written.replicas, completions: written.completions });
         }
         let built = Built { objects, late: Vec::new() };
@@ -244,23 +117,30 @@ impl Build<'_> {
             kind.set_counts(&mut value, Some(replicas), completions);
         }
         let kind = native::lookup(&object.key.group, &object.key.version, &object.key.kind);
+        let subject = kind.map_or_else(|| Subject::custom(Vec::new()), Subject::native);
         if object.facts.substitute {
             match substitute::in_value(&value, self.vars) {
-                Ok(filled) => value = filled,
+                Ok(filled) => {
+                    sheet.issues.extend(labels::of_manifest((index, object), &subject, &value, &filled));
+                    value = filled;
+                }
                 Err(error) => {
                     let place = Place::Span(object.file, object.facts.name_span);
-                    sheet.issues.extend(Issue::of_error(self.fleet, place, &error, index));
+                    let secret = is_secret(&object.key);
+                    sheet.issues.extend(Issue::of_error(self.fleet, place, &error, (index, secret)));
                 }
             }
         }
         let rules: Vec<_> = self.rules.iter().filter(|r| r.target.matches(object)).collect();
         if !rules.is_empty() {
-            let subject = kind.map_or_else(|| Subject::custom(Vec::new()), Subject::native);
-            let known = kind.map(|k| native::check_fields(k, &value)).unwrap_or_default();
+            let known = Known {
+                fields: kind.map(|k| native::check_fields(k, &value)).unwrap_or_default(),
+                labels: label_problems(&value, &subject),
+            };
             for rule in rules {
                 for (operation, span) in &rule.operations {
                     if fits(operation, rule, &subject) {
-                        self.operation(operation, (rule, *span), index, (kind, &subject, &known), &mut value, sheet);
+                        self.operation(operation, (rule, *span), index, (&subject, &known), &mut value, sheet);
                     }
                 }
             }
@@ -275,24 +155,35 @@ impl Build<'_> {
         operation: &Operation,
         (rule, span): (&OverrideRule, Span),
         index: usize,
-        (kind, subject, known): (Option<&'static native::NativeKind>, &Subject, &[FieldProblem]),
+        (subject, known): (&Subject, &Known),
         value: &mut Value,
         sheet: &mut Sheet,
     ) {
         let place = Place::Span(rule.file, span);
         let mut after = value.clone();
         let result = overrides::apply(operation, &mut after, subject, self.vars);
-        let result = result.and_then(|report| self.check_after(&after, kind, known).map(|()| report));
+        let result = result.and_then(|report| known.check_after(&after, subject).map(|()| report));
         let report = match result {
             Ok(report) => report,
+            // said for every cluster already, see `labels::of_rules`
+            Err(OpError::Label(_)) if matches!(operation, Operation::Labels(_)) => return,
             Err(error) => {
-                sheet.issues.extend(Issue::of_error(self.fleet, place, &error, index));
+                if matches!(operation, Operation::Images { .. }) {
+                    // that it cannot be run is one mistake; whether it matches is not known
+                    sheet.images.extend(image_uses(rule, |_| true));
+                }
+                // what the operation holds may be meant for the Secret among its objects
+                let no_pods = Subject::custom(Vec::new());
+                let secret = fits(operation, rule, &no_pods)
+                    && self.app.objects.iter().any(|o| is_secret(&o.key) && rule.target.matches(o));
+                sheet.issues.extend(Issue::of_error(self.fleet, place, &error, (index, secret)));
                 return;
             }
         };
-        let (group, kind_name) = (&self.app.objects[index].key.group, &self.app.objects[index].key.kind);
-        let is_secret = group.is_empty() && kind_name == "Secret";
-        if is_secret && self.fleet.settings.plaintext == Plaintext::Deny && holds_secret(&after) && !holds_secret(value)
+        if is_secret(&self.app.objects[index].key)
+            && self.fleet.settings.plaintext == Plaintext::Deny
+            && holds_secret(&after)
+            && !holds_secret(value)
         {
             sheet.issues.push(Issue {
                 code: codes::manifests::PLAINTEXT_SECRET,
@@ -326,15 +217,6 @@ impl Build<'_> {
         }
     }
 
-    fn check_after(
-        &self,
-        value: &Value,
-        kind: Option<&native::NativeKind>,
-        known: &[FieldProblem],
-    ) -> Result<(), OpError> {
-        kind.map_or(Ok(()), |kind| overrides::check_after(value, kind, known))
-    }
-
     /// The counts that an override wrote or removed: those that do not follow the manifest's own when these are others.
     fn overridden(&self, index: usize, kind: WorkloadKind, value: &Value) -> Overridden {
         let object = &self.app.objects[index];
@@ -352,6 +234,22 @@ impl Build<'_> {
             replicas: (first.replicas == second.replicas).then(|| first.replicas.unwrap_or(1)),
             completions: own.completions.is_some() && first.completions == second.completions,
         }
+    }
+}
+
+/// What was wrong with an object before any rule: no operation is blamed for it.
+struct Known {
+    fields: Vec<FieldProblem>,
+    labels: Vec<LabelProblem>,
+}
+
+impl Known {
+    /// What an operation got wrong.
+    fn check_after(&self, object: &Value, subject: &Subject) -> Result<(), OpError> {
+        if let Some(kind) = subject.native {
+            overrides::check_after(object, kind, &self.fields)?;
+        }
+        overrides::check_labels_after(object, subject, &self.labels)
     }
 }
 

@@ -20,19 +20,32 @@ pub(super) struct Issue {
 }
 
 impl Issue {
-    /// What an operation or a substitution could not do; `None` where that follows from what was said elsewhere.
-    pub(super) fn of_error(fleet: &Fleet, place: Place, error: &OpError, object: usize) -> Option<Self> {
+    /// What an operation or a substitution could not do; `None` where that follows from what was said elsewhere. For a
+    /// Secret no name of a variable is shown: a password may hold `${`.
+    pub(super) fn of_error(
+        fleet: &Fleet,
+        place: Place,
+        error: &OpError,
+        (object, secret): (usize, bool),
+    ) -> Option<Self> {
         let code = match error {
             OpError::NoSuchPath(_) => codes::overrides::NO_SUCH_PATH,
             OpError::Identity { .. } => codes::overrides::IDENTITY_CHANGED,
             OpError::Shape { .. } => codes::overrides::OVERRIDE_TYPE,
+            OpError::Label(_) => codes::fields::INVALID_LABEL,
             OpError::Template { .. } => codes::overrides::UNKNOWN_VARIABLE,
             _ => codes::overrides::OVERRIDE_FAILED,
         };
         // which variables there are differs between clusters
-        if let OpError::Template { at: _, error: TemplateError::Unknown { name, nearest, known } } = error {
+        if let OpError::Template { at, error: TemplateError::Unknown { name, nearest, known } } = error {
             if name.starts_with("fleet.") && fleet.settings.file.is_none() {
                 return None;
+            }
+            if secret {
+                let place_in = if at.is_root() { String::new() } else { format!(" in `{}`", at.dotted()) };
+                let text = format!("unknown variable{place_in}; its name is not shown, since this is for a Secret");
+                let help = "compare it with `cluster.*` and `fleet.values.*`; a literal `${` is written `$${`";
+                return Some(Self { code, place, text, help: Some(help.to_owned()), object });
             }
             let help = match nearest {
                 Some(near) => format!("did you mean `{near}`?"),

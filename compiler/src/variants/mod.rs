@@ -7,7 +7,10 @@
 
 mod apply;
 mod issues;
+mod labels;
 mod pods;
+mod rights;
+mod share;
 mod unstated;
 
 use std::collections::BTreeSet;
@@ -139,9 +142,9 @@ impl AppVariants {
 /// record count as well.
 #[must_use]
 pub fn variants(fleet: &Fleet, record: &Record, diagnostics: &mut Diagnostics) -> Variants {
-    let vars: Vec<Arc<Variables>> = fleet.cluster_ids().map(|id| Arc::new(apply::variables(fleet, id))).collect();
+    let vars: Vec<Arc<Variables>> = fleet.cluster_ids().map(|id| Arc::new(share::variables(fleet, id))).collect();
     let built: Vec<(AppVariants, Found)> =
-        fleet.apps.par_iter().map(|app| apply::app(fleet, record, app, &vars)).collect();
+        fleet.apps.par_iter().map(|app| share::app(fleet, record, app, &vars)).collect();
     let mut variants = Variants { apps: Vec::with_capacity(built.len()) };
     let mut gathered = Gathered::default();
     for (id, (app, found)) in fleet.app_ids().zip(built) {

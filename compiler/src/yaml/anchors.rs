@@ -105,9 +105,9 @@ impl<'s, 'l> Anchors<'s, 'l> {
     pub(super) fn expand(&mut self, id: usize, depth: u32) -> Result<(Node<'s>, Option<KeyText<'s>>), YamlErrorKind> {
         let anchored = match self.slots.get(id) {
             Some(Slot::Done(anchored)) => anchored,
-            Some(Slot::Open) => return Err(YamlErrorKind::RecursiveAnchor(String::new())),
+            Some(Slot::Open) => return Err(YamlErrorKind::RecursiveAnchor),
             Some(Slot::TooLarge) => return Err(YamlErrorKind::AliasBudget),
-            Some(Slot::Absent) | None => return Err(YamlErrorKind::UnknownAnchor(String::new())),
+            Some(Slot::Absent) | None => return Err(YamlErrorKind::UnknownAnchor),
         };
         self.expansion.expanded = self.expansion.expanded.saturating_add(anchored.cost);
         self.decoded = self.decoded.saturating_add(anchored.cost).saturating_add(1);

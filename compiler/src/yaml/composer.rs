@@ -142,7 +142,7 @@ impl<'s, 'l> Composer<'s, 'l> {
             if let Event::Anchor(_, name) = event {
                 // It comes after the event of its node and is before it in the text.
                 if !dialect::is_anchor_name(&name, self.source.text.get(range.end..).unwrap_or_default()) {
-                    self.error(place, YamlErrorKind::AnchorName(name.into_owned()))?;
+                    self.error(place, YamlErrorKind::AnchorName)?;
                 }
                 continue;
             }

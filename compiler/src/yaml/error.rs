@@ -13,7 +13,8 @@ pub struct YamlError {
     pub kind: YamlErrorKind,
 }
 
-/// What is wrong. Texts of values never appear here; names (keys, anchors, tags) do.
+/// What is wrong. Texts of values never appear here, and of what stands in a value's place (`*name`, `!tag`) neither: a
+/// password may look like one. Keys do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlErrorKind {
     /// More bytes than [`super::Limits::bytes`].
@@ -49,9 +50,9 @@ pub enum YamlErrorKind {
     /// Aliases expand to more than is sane.
     AliasBudget,
     /// `*name` without an `&name` before it in the same document.
-    UnknownAnchor(String),
+    UnknownAnchor,
     /// `*name` inside the value of `&name`.
-    RecursiveAnchor(String),
+    RecursiveAnchor,
     /// The same key twice in a mapping; `first` is the other place.
     DuplicateKey { key: String, first: Span },
     /// A mapping or a sequence as a key.
@@ -64,8 +65,8 @@ pub enum YamlErrorKind {
     Merge,
     /// Infinity or not-a-number, which JSON cannot hold.
     NotFinite,
-    /// The text does not fit its explicit tag.
-    TagMismatch { tag: String },
+    /// The text does not fit its explicit tag, one of YAML's own: `!!int`.
+    TagMismatch { tag: &'static str },
     /// `!!binary` text that is not base64.
     InvalidBase64,
     /// `!!binary` content that is not UTF-8 text.
@@ -75,7 +76,7 @@ pub enum YamlErrorKind {
     /// `\/`, which only JSON allows.
     JsonEscape,
     /// A name of an anchor or alias with other characters than ASCII letters, digits, `-` and `_`.
-    AnchorName(String),
+    AnchorName,
     /// A plain scalar in brackets with a `:` or `?` that readers take for different things.
     Brackets,
     /// A block scalar as the whole document with a line that is not indented.
@@ -116,10 +117,10 @@ impl YamlError {
             YamlErrorKind::Syntax(_) => "check the indentation, quotes and brackets around this place",
             YamlErrorKind::Depth { .. } => "flatten the value; no Kubernetes object nests this deep",
             YamlErrorKind::AliasBudget => "write the values out instead of nesting aliases",
-            YamlErrorKind::UnknownAnchor(_) => {
-                "define the anchor earlier in the same document; anchors do not reach across `---`"
+            YamlErrorKind::UnknownAnchor => {
+                "define the anchor earlier in the same document (anchors do not reach across `---`), or quote the value if it is text"
             }
-            YamlErrorKind::RecursiveAnchor(_) => "move the alias out of the value it refers to",
+            YamlErrorKind::RecursiveAnchor => "move the alias out of the value it refers to",
             YamlErrorKind::DuplicateKey { .. } => "remove one of the two, or merge them",
             YamlErrorKind::KeyNotScalar => "use text as the key; quote it if it begins with `{` or `[`",
             YamlErrorKind::KeyNull => "quote the key if its text is meant",
@@ -133,7 +134,7 @@ impl YamlError {
             }
             YamlErrorKind::Surrogates => "write the character itself, or one escape such as \"\\U0001F600\"",
             YamlErrorKind::JsonEscape => "write `/` without the backslash",
-            YamlErrorKind::AnchorName(_) => "rename the anchor and its aliases",
+            YamlErrorKind::AnchorName => "rename the anchor and its aliases",
             YamlErrorKind::Brackets => "quote the text, or put a space after the colon",
             YamlErrorKind::BlockAtMargin => "indent the text below `|` or `>`",
             YamlErrorKind::BlankLastLine => "end the file with a line break",
@@ -165,8 +166,8 @@ impl fmt::Display for YamlError {
             YamlErrorKind::Syntax(problem) => f.write_str(problem),
             YamlErrorKind::Depth { limit } => write!(f, "nested deeper than {limit} levels"),
             YamlErrorKind::AliasBudget => f.write_str("the aliases expand to too many values (excessive aliasing)"),
-            YamlErrorKind::UnknownAnchor(name) => write!(f, "unknown anchor `{name}`"),
-            YamlErrorKind::RecursiveAnchor(name) => write!(f, "the value of anchor `{name}` contains itself"),
+            YamlErrorKind::UnknownAnchor => f.write_str("an alias (`*name`) of an unknown anchor"),
+            YamlErrorKind::RecursiveAnchor => f.write_str("the value of this alias's anchor contains itself"),
             YamlErrorKind::DuplicateKey { key, .. } => write!(f, "the key `{key}` is already set in this mapping"),
             YamlErrorKind::KeyNotScalar => f.write_str("a mapping or sequence as a key"),
             YamlErrorKind::KeyNull => f.write_str("null as a key"),
@@ -178,8 +179,8 @@ impl fmt::Display for YamlError {
             YamlErrorKind::BinaryNotText => f.write_str("`!!binary` content that is not UTF-8 text"),
             YamlErrorKind::Surrogates => f.write_str("half of a character (\\uD800-\\uDFFF), which only JSON allows"),
             YamlErrorKind::JsonEscape => f.write_str("the escape `\\/`, which only JSON allows"),
-            YamlErrorKind::AnchorName(name) => {
-                write!(f, "the anchor name `{name}` has more than ASCII letters, digits, `-` and `_`")
+            YamlErrorKind::AnchorName => {
+                f.write_str("the name of this anchor has more than ASCII letters, digits, `-` and `_`")
             }
             YamlErrorKind::Brackets => {
                 f.write_str("a `:` or `?` in brackets that YAML 1.1 and 1.2 take for different things")

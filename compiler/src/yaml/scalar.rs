@@ -62,7 +62,7 @@ impl<'s> Composer<'s, '_> {
             None => full == "!",
         };
         if !known {
-            self.warnings.push(YamlWarning { span, kind: WarningKind::IgnoredTag { tag: tag.original() } });
+            self.warnings.push(YamlWarning { span, kind: WarningKind::IgnoredTag });
         }
     }
 
@@ -119,8 +119,7 @@ impl<'s> Composer<'s, '_> {
                 Ok(Tagged::Scalar(scalar)) => resolved.scalar = scalar,
                 Ok(Tagged::Text(text)) => resolved.text = text,
                 Ok(Tagged::Unknown) => {
-                    self.warnings
-                        .push(YamlWarning { span: place, kind: WarningKind::IgnoredTag { tag: tag.original() } });
+                    self.warnings.push(YamlWarning { span: place, kind: WarningKind::IgnoredTag });
                 }
                 Err(kind) => self.error(place, kind)?,
             },

@@ -27,15 +27,15 @@ pub(super) fn own_tag(tag: &str) -> Option<&str> {
 /// be a `!!float`, and nothing else may change its type.
 pub(super) fn apply<'s>(tag: &str, text: &str) -> Result<Tagged<'s>, YamlErrorKind> {
     let own = own_tag(tag);
-    let fits = match own {
+    let (fits, written) = match own {
         Some("str") => return Ok(Tagged::Scalar(Scalar::Text)),
         Some("binary") => return decode_base64(text).map(|text| Tagged::Text(Cow::Owned(text))),
         Some("timestamp") if is_timestamp(text) => return Ok(Tagged::Scalar(Scalar::Text)),
-        Some("timestamp") => false,
-        Some("null") => matches!(kubernetes(text), Scalar::Null),
-        Some("bool") => matches!(kubernetes(text), Scalar::Bool(_)),
-        Some("int") => matches!(kubernetes(text), Scalar::Int(_) | Scalar::UInt(_)),
-        Some("float") => matches!(kubernetes(text), Scalar::Float(_) | Scalar::Int(_)),
+        Some("timestamp") => (false, "!!timestamp"),
+        Some("null") => (matches!(kubernetes(text), Scalar::Null), "!!null"),
+        Some("bool") => (matches!(kubernetes(text), Scalar::Bool(_)), "!!bool"),
+        Some("int") => (matches!(kubernetes(text), Scalar::Int(_) | Scalar::UInt(_)), "!!int"),
+        Some("float") => (matches!(kubernetes(text), Scalar::Float(_) | Scalar::Int(_)), "!!float"),
         // `!` alone and `!!merge` are not remarkable; both make it text.
         _ if tag == "!" || own == Some("merge") => return Ok(Tagged::Scalar(Scalar::Text)),
         _ => return Ok(Tagged::Unknown),
@@ -44,7 +44,7 @@ pub(super) fn apply<'s>(tag: &str, text: &str) -> Result<Tagged<'s>, YamlErrorKi
         #[allow(clippy::cast_precision_loss)] // as the reader does
         (true, Scalar::Int(value)) if own == Some("float") => Ok(Tagged::Scalar(Scalar::Float(value as f64))),
         (true, scalar) => Ok(Tagged::Scalar(scalar)),
-        _ => Err(YamlErrorKind::TagMismatch { tag: own.map_or_else(|| tag.to_owned(), |own| format!("!!{own}")) }),
+        _ => Err(YamlErrorKind::TagMismatch { tag: written }),
     }
 }
 

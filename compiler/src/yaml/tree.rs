@@ -29,8 +29,8 @@ impl<'s> Composer<'s, '_> {
                 }
                 Ok(node)
             }
-            Event::UnresolvedAlias(name) => {
-                self.error(span, YamlErrorKind::UnknownAnchor(name.into_owned()))?;
+            Event::UnresolvedAlias(_) => {
+                self.error(span, YamlErrorKind::UnknownAnchor)?;
                 Ok(Node { span, value: Yaml::Null })
             }
             Event::SequenceStart(style, anchor, tag) => {
@@ -137,7 +137,7 @@ impl<'s> Composer<'s, '_> {
                 }
                 (key, span)
             }
-            Event::UnresolvedAlias(name) => (Err(YamlErrorKind::UnknownAnchor(name.into_owned())), span),
+            Event::UnresolvedAlias(_) => (Err(YamlErrorKind::UnknownAnchor), span),
             Event::Alias(id) => {
                 let known = self.mistakes();
                 match self.alias(id, span, depth)?.1 {
@@ -194,20 +194,20 @@ impl<'s> Composer<'s, '_> {
     fn alias(&mut self, id: usize, span: Span, depth: u32) -> Result<(Node<'s>, Option<KeyText<'s>>), Stop> {
         let name = self.source.slice(span).trim_start_matches('*');
         if !dialect::is_anchor_name(name, self.source.text.get(self.source.range(span).end..).unwrap_or_default()) {
-            self.error(span, YamlErrorKind::AnchorName(name.to_owned()))?;
+            self.error(span, YamlErrorKind::AnchorName)?;
         }
         match self.anchors.expand(id, depth) {
             Ok((mut node, key)) => {
                 node.span = span;
                 Ok((node, key))
             }
-            Err(YamlErrorKind::RecursiveAnchor(_)) => {
-                self.error(span, YamlErrorKind::RecursiveAnchor(name.to_owned()))?;
+            Err(YamlErrorKind::RecursiveAnchor) => {
+                self.error(span, YamlErrorKind::RecursiveAnchor)?;
                 Ok((Node { span, value: Yaml::Null }, None))
             }
             // The anchor is on a merge key, which is no value.
-            Err(YamlErrorKind::UnknownAnchor(_)) => {
-                self.error(span, YamlErrorKind::UnknownAnchor(name.to_owned()))?;
+            Err(YamlErrorKind::UnknownAnchor) => {
+                self.error(span, YamlErrorKind::UnknownAnchor)?;
                 Ok((Node { span, value: Yaml::Null }, None))
             }
             Err(kind) => self.stop(span, kind),

@@ -31,11 +31,8 @@ pub enum WarningKind {
         /// The place of the key that loses.
         written: Span,
     },
-    /// A tag that Kubernetes' reader drops in silence.
-    IgnoredTag {
-        /// The tag as written.
-        tag: String,
-    },
+    /// A tag that Kubernetes' reader drops in silence. Without its text: a password that begins with `!` looks like one.
+    IgnoredTag,
 }
 
 /// One reader's view of a plain scalar.
@@ -84,7 +81,7 @@ impl YamlWarning {
                     "`<<` replaces the `{key}` written above it: Kubernetes lets the later one win, YAML the written one"
                 )
             }
-            WarningKind::IgnoredTag { tag } => format!("Kubernetes ignores the tag `{tag}`"),
+            WarningKind::IgnoredTag => "Kubernetes ignores the tag (`!name`) of this value".to_owned(),
         }
     }
 
@@ -114,7 +111,7 @@ impl YamlWarning {
                 "write the number in plain decimal digits, or quote it if text is meant".to_owned()
             }
             WarningKind::MergeOverrides { .. } => "move `<<` above the keys that override it".to_owned(),
-            WarningKind::IgnoredTag { .. } => "remove the tag".to_owned(),
+            WarningKind::IgnoredTag => "remove the tag, or quote the whole value if it is text".to_owned(),
         }
     }
 }

@@ -52,6 +52,64 @@ pub fn adopted(object: &Value, managers: &[SmolStr]) -> Option<Value> {
     Some(Value::Array(kept))
 }
 
+/// The list of which an API server says that two items have one name: `spec.ports[1].name: Duplicate value: "http"`.
+///
+/// It happens where an item is identified by its number and named: the new item is ours, the old one another manager's,
+/// and applying leaves both (kubernetes/kubernetes#118725).
+#[must_use]
+pub fn duplicated_list(message: &str) -> Option<Vec<String>> {
+    let (before, _) = message.split_once(": Duplicate value")?;
+    let field = before.rsplit(' ').next()?;
+    let (list, _) = field.rsplit_once('[')?;
+    let is_plain = list.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
+    (is_plain && !list.is_empty()).then(|| list.split('.').map(|name| format!("f:{name}")).collect())
+}
+
+/// The new `metadata.managedFields` in which the items of one list that managers set by hand are ours: what is not applied
+/// any more goes with the next apply. Managers that apply keep theirs. `None` where there are none.
+#[must_use]
+pub fn list_adopted(object: &Value, list: &[String]) -> Option<Value> {
+    let below = |set: &FieldSet| {
+        let mut at = set;
+        for element in list {
+            at = at.children.get(element.as_str())?;
+        }
+        let mut taken = FieldSet::default();
+        let mut place = &mut taken;
+        for element in list {
+            place = place.children.entry(element.as_str().into()).or_default();
+        }
+        *place = at.clone();
+        Some(taken)
+    };
+    let mut taken = FieldSet::default();
+    let mut entries = managed_entries(object).to_vec();
+    for entry in entries.iter_mut().filter(|e| e["operation"] == "Update" && e.get("subresource").is_none()) {
+        let mut set = FieldSet::read(&entry["fieldsV1"]);
+        if let Some(items) = below(&set) {
+            set.remove(&items);
+            taken.add(&items);
+            entry["fieldsV1"] = set.write();
+        }
+    }
+    if taken.is_empty() {
+        return None;
+    }
+    entries.retain(|entry| !FieldSet::read(&entry["fieldsV1"]).is_empty());
+    match entries.iter_mut().find(|entry| is_applied_by(entry, MANAGER)) {
+        Some(ours) => {
+            let mut set = FieldSet::read(&ours["fieldsV1"]);
+            set.add(&taken);
+            ours["fieldsV1"] = set.write();
+        }
+        None => entries.push(json!({
+            "manager": MANAGER, "operation": "Apply", "apiVersion": object.get("apiVersion"), "fieldsType": "FieldsV1",
+            "fieldsV1": taken.write(),
+        })),
+    }
+    Some(Value::Array(entries))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +134,27 @@ mod tests {
         assert_eq!(adopted(&object, &managers), Some(json!([status, other, ours])));
         assert_eq!(adopted(&object, &["helm".into()]), None);
         assert_eq!(adopted(&json!({}), &managers), None);
+    }
+
+    #[test]
+    fn lists_with_two_items_of_one_name() {
+        let list = |message: &str| duplicated_list(message).map(|list| list.join("/"));
+        for (message, expected) in [
+            ("Service \"web\" is invalid: spec.ports[1].name: Duplicate value: \"http\"", Some("f:spec/f:ports")),
+            ("spec.ports[1].name: Duplicate value: \"http\"", Some("f:spec/f:ports")),
+            ("spec.name: Duplicate value", None),
+            ("spec.ports[1].name: Required value", None),
+        ] {
+            assert_eq!(list(message).as_deref(), expected, "{message}");
+        }
+        let ports = json!({"f:spec": {"f:ports": {"k:{\"port\":80}": {".": {}, "f:name": {}}}}});
+        let mut theirs = ports.clone();
+        theirs["f:spec"]["f:type"] = json!({});
+        let object = |operation: &str| json!({"apiVersion": "v1", "metadata": {"managedFields": [entry("kubectl", operation, "", theirs.clone())]}});
+        let list = ["f:spec".to_owned(), "f:ports".to_owned()];
+        let rest = entry("kubectl", "Update", "", json!({"f:spec": {"f:type": {}}}));
+        let ours = entry("fleetwright", "Apply", "", ports);
+        assert_eq!(list_adopted(&object("Update"), &list), Some(json!([rest, ours])));
+        assert_eq!(list_adopted(&object("Apply"), &list), None);
     }
 }

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::kinds::replicas::WorkloadKind;
 
 use super::desired::{DesiredApp, DesiredObject};
 use super::floor::may_lower;
@@ -138,7 +139,7 @@ fn step(
     object: &DesiredObject,
     todo: Option<&Todo>,
 ) -> Result<Option<Step>, Hold> {
-    let Some(todo) = todo else { return Err(Hold::NotSeen(key.kind.clone())) };
+    let Some(todo) = todo else { return Err(view.not_seen(&key.kind)) };
     if let Some(mistake) = &object.rules.mistake {
         return Err(Hold::Mistake(mistake.clone()));
     }
@@ -152,8 +153,8 @@ fn step(
     if view.served.kind(&key.kind, Some(&object.version)).is_none() {
         return Err(Hold::NotServed(key.kind.clone()));
     }
-    gate(view, todos, app, desired, key, object)?;
-    guard(view, app, key, object)?;
+    guard(view, app, desired, key, object)?;
+    gate(view, todos, desired, key, object)?;
     if let Some(failure) = view.failure(key, Some(&object.digest)) {
         return Err(Hold::Failed { error: failure.error.clone(), retry_secs: failure.retry_secs });
     }
@@ -181,7 +182,6 @@ fn step(
 fn gate(
     view: &View<'_>,
     todos: &Todos<'_>,
-    app: &AppName,
     desired: &DesiredApp,
     key: &Key,
     object: &DesiredObject,
@@ -206,7 +206,7 @@ fn gate(
     for other in &desired.depends_on {
         let Some(first) = view.desired.apps().get(other) else { return Err(Hold::AppNotHere(other.clone())) };
         if let Some(key) = first.objects.keys().find(|key| not_current(view, todos, key).is_some()) {
-            return Err(Hold::AfterApp { app: other.clone(), key: key.clone() });
+            return Err(Hold::AfterApp { app: other.clone(), key: Box::new(key.clone()) });
         }
     }
     for (other, earlier) in desired.objects.iter().filter(|(_, earlier)| earlier.round < object.round) {
@@ -217,15 +217,20 @@ fn gate(
             return Err(Hold::After { key: other.clone(), health: None });
         }
     }
-    let _ = app;
     Ok(())
 }
 
 /// What must not be lost, and what a quarantined cluster must not get.
-fn guard(view: &View<'_>, app: &AppName, key: &Key, object: &DesiredObject) -> Result<(), Hold> {
+fn guard(view: &View<'_>, app: &AppName, desired: &DesiredApp, key: &Key, object: &DesiredObject) -> Result<(), Hold> {
     let live = view.live.get(key);
     let runs = live.and_then(|live| live.workload).map(|workload| workload.replicas);
     let wanted = object.replicas();
+    if let Some(cluster) = desired.may_run_in.first()
+        && runs.is_none_or(|runs| runs == 0)
+        && WorkloadKind::of(&key.kind.group, &key.kind.kind).is_some()
+    {
+        return Err(Hold::MayRunIn(cluster.clone()));
+    }
     if view.rules.quarantined && !matches!((wanted, runs), (Some(wanted), Some(runs)) if wanted < runs) {
         return Err(Hold::Quarantined);
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::Compiled;
-use fleetwright_compiler::base::{ClusterId, SmolStr};
+use fleetwright_compiler::base::{ClusterId, Digest, DigestWriter, SmolStr};
 use fleetwright_compiler::kinds::replicas::WorkloadKind;
 use fleetwright_compiler::parse::{ObjKey, Template};
 use fleetwright_compiler::plan::Fill;
@@ -43,6 +43,8 @@ pub struct Desired {
     owners: BTreeMap<Key, AppName>,
     /// What the HorizontalPodAutoscalers among the objects scale.
     scaled: BTreeSet<Key>,
+    /// Digest of all of it.
+    digest: Option<Digest>,
 }
 
 /// What should be in a cluster of one app.
@@ -56,6 +58,8 @@ pub struct DesiredApp {
     pub service_account: Option<ServiceAccount>,
     /// `prune: false` and `suspend` keep what is no longer wanted.
     pub keep_removed: bool,
+    /// Of an `exclusive` app, the clusters in which its pods were not yet seen gone, nor a fence confirmed.
+    pub may_run_in: Vec<SmolStr>,
 }
 
 /// An object that should be there.
@@ -170,7 +174,8 @@ impl DesiredObject {
         match self.source.fill {
             // written by an override: the text has it, and nothing divides it
             Fill::Share { replicas, .. } => replicas,
-            Fill::AsIs => None,
+            // an autoscaler owns the replicas, and an autoscaler has none itself
+            Fill::Owned { .. } | Fill::Bounds { .. } | Fill::AsIs => None,
         }
     }
 
@@ -246,7 +251,15 @@ impl Desired {
     #[must_use]
     pub fn new(apps: BTreeMap<AppName, DesiredApp>) -> Self {
         let mut desired = Self { apps, ..Self::default() };
+        let mut digest = DigestWriter::new();
         for (name, app) in &desired.apps {
+            digest.part(name.0.as_bytes()).part(name.1.as_bytes());
+            digest.part(
+                format!("{:?}", (&app.depends_on, &app.service_account, app.keep_removed, &app.may_run_in)).as_bytes(),
+            );
+            for (key, object) in &app.objects {
+                digest.part(key.to_string().as_bytes()).part(object.digest.as_bytes());
+            }
             for (key, object) in &app.objects {
                 desired.owners.insert(key.clone(), name.clone());
                 if key.kind.is("autoscaling", "HorizontalPodAutoscaler") {
@@ -254,7 +267,14 @@ impl Desired {
                 }
             }
         }
+        desired.digest = Some(digest.finish());
         desired
+    }
+
+    /// Digest of all of it; `None` of an empty default.
+    #[must_use]
+    pub fn digest(&self) -> Option<Digest> {
+        self.digest
     }
 
     /// By team and app.

@@ -4,8 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use fleetwright_compiler::Compiled;
+use fleetwright_compiler::base::{AppId, ClusterId};
+use fleetwright_compiler::plan::Fill;
+
 use super::live::LiveObject;
 use crate::cluster::Key;
+use crate::observation::{Answers, Observation};
 
 /// What must stay ready of one workload, and what is, outside this cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +38,47 @@ pub fn may_lower(floor: Option<&Floor>, live: &LiveObject, replicas: u32) -> Res
     let floor = floor.copied().unwrap_or(Floor { ready_elsewhere: 0, needed: ready_here });
     let ready_after = floor.ready_elsewhere.saturating_add(stays);
     if ready_after >= floor.needed { Ok(()) } else { Err((ready_after, floor.needed)) }
+}
+
+/// The part of what the fleet wants that stays ready where nobody states `move.minAvailable`.
+pub const DEFAULT_MIN_AVAILABLE_PERCENT: u32 = 80;
+
+/// The floors of all workloads of a fleet as one cluster sees them: `min_available_percent` of what is wanted in all
+/// clusters, and what was seen ready in all others. Clusters that do not answer, and workloads that were not seen, have
+/// nothing ready. A kind without a count (a DaemonSet, say) serves the nodes it runs on, and needs nothing elsewhere.
+#[must_use]
+pub fn floors(
+    compiled: &Compiled,
+    cluster: ClusterId,
+    observation: &Observation,
+    min_available_percent: &dyn Fn(AppId) -> u32,
+) -> Floors {
+    let fleet = &compiled.fleet;
+    let mut floors = Floors::new();
+    for (id, plan) in fleet.app_ids().zip(&compiled.plan.apps) {
+        let app = fleet.app(id);
+        let name = (fleet.team(app.team).name.clone(), app.name.clone());
+        for workload in &app.workloads {
+            let Some(object) = app.objects.get(workload.object) else { continue };
+            let wanted = plan.objects.iter().filter(|planned| planned.object as usize == workload.object);
+            let wanted = wanted.filter_map(|planned| match planned.fill {
+                Fill::Share { replicas, .. } => replicas,
+                Fill::Owned { replicas } => Some(replicas),
+                Fill::Bounds { .. } | Fill::AsIs => None,
+            });
+            let total = wanted.fold(0_u32, u32::saturating_add);
+            let elsewhere = observation.clusters.iter().filter(|(name, _)| **name != fleet.cluster(cluster).name);
+            let answering = elsewhere.filter(|(_, seen)| matches!(seen.answers, Answers::Yes { .. }));
+            let ready =
+                answering.filter_map(|(_, seen)| Some(seen.apps.get(&name)?.workloads.get(&workload.key)?.ready));
+            let floor = Floor {
+                ready_elsewhere: ready.fold(0_u32, u32::saturating_add),
+                needed: share_of(total, min_available_percent(id)),
+            };
+            floors.insert(Key::from(&object.key), floor);
+        }
+    }
+    floors
 }
 
 /// `share_percent` of a total, rounded up.

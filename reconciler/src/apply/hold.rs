@@ -34,7 +34,7 @@ pub enum Hold {
         /// Which.
         app: AppName,
         /// The first of its objects that is not Current.
-        key: Key,
+        key: Box<Key>,
     },
     /// `dependsOn` names an app that is not in this cluster.
     AppNotHere(AppName),
@@ -43,7 +43,12 @@ pub enum Hold {
     /// The kind is not served.
     NotServed(GroupKind),
     /// The kind could not be observed.
-    NotSeen(GroupKind),
+    NotSeen {
+        /// Which.
+        kind: GroupKind,
+        /// Why.
+        why: String,
+    },
     /// It is being deleted.
     Terminating,
     /// Too little would stay ready.
@@ -53,6 +58,8 @@ pub enum Hold {
         /// At least so many must be.
         needed: u32,
     },
+    /// An exclusive app may still run in another cluster.
+    MayRunIn(SmolStr),
     /// The cluster is being cleaned after an outage: it takes nothing new.
     Quarantined,
     /// An annotation that cannot be followed.
@@ -76,12 +83,12 @@ pub enum Hold {
     PruneOff,
     /// Kept until what replaces it is Current.
     UntilReplaced(Key),
-    /// Kept: a workload of the same app still runs here.
-    UntilWorkloadGone(Key),
+    /// Kept: an object of the same app that may use it is still there.
+    UntilUserGone(Key),
     /// Kept: the object of this name is not the one that was applied.
     AnotherObject,
-    /// Kept: it holds objects that nobody decided to delete.
-    HoldsOthers(Key),
+    /// Its deletion began.
+    Going,
     /// Kept until somebody approves exactly this set.
     NeedsApproval {
         /// The hash to approve.
@@ -91,6 +98,37 @@ pub enum Hold {
         /// How many may go without approval.
         allowed: usize,
     },
+}
+
+impl Hold {
+    /// Whether it is about an object that nobody wants any more, so that all that is wanted is applied nevertheless.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        match self {
+            Self::Protected
+            | Self::NeverByPlacement
+            | Self::System
+            | Self::PruneOff
+            | Self::UntilReplaced(_)
+            | Self::UntilUserGone(_)
+            | Self::AnotherObject
+            | Self::Going
+            | Self::NeedsApproval { .. } => true,
+            Self::After { .. }
+            | Self::AfterApp { .. }
+            | Self::AppNotHere(_)
+            | Self::NobodyApplies(_)
+            | Self::NotServed(_)
+            | Self::NotSeen { .. }
+            | Self::Terminating
+            | Self::Lowering { .. }
+            | Self::MayRunIn(_)
+            | Self::Quarantined
+            | Self::Mistake(_)
+            | Self::Failed { .. }
+            | Self::Drifted => false,
+        }
+    }
 }
 
 impl fmt::Display for Hold {
@@ -108,12 +146,17 @@ impl fmt::Display for Hold {
             Self::NotServed(kind) => {
                 write!(f, "the cluster does not serve {kind}; install its CustomResourceDefinition, or place it elsewhere")
             }
-            Self::NotSeen(kind) => write!(f, "{kind} could not be observed; nothing is done until it can"),
+            Self::NotSeen { kind, why } => write!(f, "{kind} could not be observed ({why}); nothing is done until it can"),
             Self::Terminating => f.write_str("it is being deleted; it is applied again when it is gone"),
             Self::Lowering { ready, needed } => write!(
                 f,
                 "kept: {ready} replicas would be seen ready in all clusters, {needed} are needed; approve this app and \
                  cluster to lower it anyway"
+            ),
+            Self::MayRunIn(cluster) => write!(
+                f,
+                "the app is exclusive, and its pods were not seen gone in {cluster}; confirm that they are with a fence, or \
+                 wait until the cluster answers"
             ),
             Self::Quarantined => f.write_str("the cluster is quarantined: only deletions and decreases until it is Ready"),
             Self::Mistake(what) => f.write_str(what),
@@ -127,11 +170,11 @@ impl fmt::Display for Hold {
             Self::System => f.write_str("kept: it belongs to Kubernetes or to fleetwright"),
             Self::PruneOff => f.write_str("kept: pruning is switched off for this app"),
             Self::UntilReplaced(key) => write!(f, "kept until {key} is Current"),
-            Self::UntilWorkloadGone(key) => write!(f, "kept while {key} still runs"),
+            Self::UntilUserGone(key) => write!(f, "kept while {key} is still there"),
             Self::AnotherObject => {
                 f.write_str("kept: this object has another UID than the one that was applied; delete it by hand if it is not wanted")
             }
-            Self::HoldsOthers(key) => write!(f, "kept: {key} lives in it and is not to be deleted"),
+            Self::Going => f.write_str("it is being deleted, and goes when its finalizers let it"),
             Self::NeedsApproval { hash, objects, allowed } => write!(
                 f,
                 "{objects} objects would be deleted, {allowed} may be without approval; look at the list, then \

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::cluster::{ClusterApi, GroupKind, Key, Served, Watch};
+use crate::cluster::{ClusterApi, ClusterError, GroupKind, Key, Served, Watch};
 
 /// Looks for objects that are not going.
 ///
@@ -30,7 +30,12 @@ pub fn nothing_else_lives_in(
     };
     for kind in kinds {
         let watch = Watch { kind, selector: None, metadata_only: true };
-        let found = api.list(&watch, namespace).map_err(|error| format!("what lives in it is not known: {error}"))?;
+        let found = match api.list(&watch, namespace) {
+            Ok(found) => found,
+            // Gone since discovery, with its CustomResourceDefinition, and so are its objects.
+            Err(ClusterError::NotServed(_)) => continue,
+            Err(error) => return Err(format!("what lives in it is not known: {error}")),
+        };
         for other in &found {
             let Some(other_key) = Key::of(other) else { continue };
             if !going(&other_key) && !is_made_by_kubernetes(&other_key, other) {

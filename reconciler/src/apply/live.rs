@@ -132,6 +132,8 @@ pub(super) fn scales(key: &Key, object: &Value) -> Option<Key> {
 pub struct Live {
     objects: BTreeMap<Key, LiveObject>,
     known: BTreeSet<GroupKind>,
+    /// Why others are not.
+    unseen: BTreeMap<GroupKind, String>,
     /// What of each HorizontalPodAutoscaler is scaled: the reverse of `scales`, with how many do.
     scaled: BTreeMap<Key, u32>,
 }
@@ -170,6 +172,7 @@ impl Live {
                 gone.iter().for_each(|key| self.gone(key));
                 listed.iter().for_each(|(key, object)| self.put(key, object, assess));
                 self.known.insert(kind.clone());
+                self.unseen.remove(kind);
             }
             Delta::Changes(changes) => {
                 for change in changes {
@@ -187,8 +190,15 @@ impl Live {
     }
 
     /// The kind could not be observed: what was known of it may be out of date.
-    pub fn forget(&mut self, kind: &GroupKind) {
+    pub fn forget(&mut self, kind: &GroupKind, why: String) {
         self.known.remove(kind);
+        self.unseen.insert(kind.clone(), why);
+    }
+
+    /// Why it is not known which objects of a kind there are.
+    #[must_use]
+    pub fn unseen(&self, kind: &GroupKind) -> &str {
+        self.unseen.get(kind).map_or("it was not asked for yet", String::as_str)
     }
 
     /// An object is known to be this.

@@ -60,7 +60,14 @@ pub(super) fn prune(view: &View<'_>, todos: &Todos<'_>, pass: &mut Pass) {
         pass.steps.push(Step::Forget { app: app.clone(), key: key.clone() });
     }
     let verdicts = budget(view, &doomed);
-    for (index, (item, verdict)) in doomed.iter().zip(&verdicts).enumerate() {
+    // What is still there of each app, and whether it may go.
+    let mut present: BTreeMap<&AppName, Vec<(Round, &Key, bool)>> = BTreeMap::new();
+    for (item, verdict) in doomed.iter().zip(&verdicts) {
+        if view.live.get(item.key).is_some() {
+            present.entry(item.app).or_default().push((item.round, item.key, verdict.is_ok()));
+        }
+    }
+    for (item, verdict) in doomed.iter().zip(&verdicts) {
         let hold = |why: Hold| Held { app: item.app.clone(), key: item.key.clone(), why };
         if let Err(why) = verdict {
             pass.held.push(hold(why.clone()));
@@ -71,17 +78,11 @@ pub(super) fn prune(view: &View<'_>, todos: &Todos<'_>, pass: &mut Pass) {
             pass.held.push(hold(why.clone()));
             continue;
         }
-        // What uses an object goes before it.
-        let later = doomed.iter().enumerate().find(|(i, d)| {
-            *i != index
-                && d.app == item.app
-                && d.round > item.round
-                && view.live.get(d.key).is_some()
-                // What is kept for good blocks what it uses, and nothing else.
-                && (verdicts.get(*i).is_some_and(Result::is_ok) || d.round == Round::Workloads)
-        });
-        if let Some((_, later)) = later {
-            pass.held.push(hold(Hold::UntilWorkloadGone(later.key.clone())));
+        // What uses an object goes before it. Of what is kept for want of an approval, workloads alone keep what they use.
+        let mut others = present.get(item.app).into_iter().flatten();
+        let later = others.find(|(round, _, goes)| *round > item.round && (*goes || *round == Round::Workloads));
+        if let Some((_, later, _)) = later {
+            pass.held.push(hold(Hold::UntilUserGone((*later).clone())));
             continue;
         }
         if let Some(failure) = view.failure(item.key, None) {
@@ -118,7 +119,8 @@ fn candidates<'a>(
             }
             if !view.served.has(&key.kind) {
                 if view.served.unknown_groups.contains(&key.kind.group) {
-                    let why = Hold::NotSeen(key.kind.clone());
+                    let why =
+                        Hold::NotSeen { kind: key.kind.clone(), why: "its API service does not answer".to_owned() };
                     held.push(Held { app: app.clone(), key: key.clone(), why });
                 } else {
                     forget.push((app, key));
@@ -151,7 +153,7 @@ fn candidates<'a>(
             && *workload != item.key
             && item.round < Round::of(&workload.kind)
         {
-            item.waits = Some(Hold::UntilWorkloadGone((*workload).clone()));
+            item.waits = Some(Hold::UntilUserGone((*workload).clone()));
         }
     }
     (doomed, forget)
@@ -179,7 +181,7 @@ fn fate(
         return Fate::Keep(Hold::System);
     }
     if !view.live.knows(&key.kind) {
-        return Fate::Keep(Hold::NotSeen(key.kind.clone()));
+        return Fate::Keep(view.not_seen(&key.kind));
     }
     let still_here = view.desired.apps().get(app);
     if still_here.is_some_and(|app| app.keep_removed) {
@@ -199,6 +201,9 @@ fn fate(
     };
     if !ours {
         return Fate::Keep(Hold::AnotherObject);
+    }
+    if live.deleting {
+        return Fate::Wait(Hold::Going);
     }
     if placement_only && !view.rules.lower_anyway.contains(app) && live.workload.is_some() {
         let floor = view.floors.get(key);

@@ -8,10 +8,11 @@ use serde_json::Value;
 use super::budget::{Approvals, Budget};
 use super::desired::{Desired, DesiredObject, Intents};
 use super::floor::Floors;
+use super::hold::Hold;
 use super::inventory::{AppName, Inventory};
 use super::live::Live;
 use super::standing::{self, Todo};
-use crate::cluster::{Key, Served};
+use crate::cluster::{GroupKind, Key, Served};
 use crate::ports::CommitId;
 
 /// Whether an applier writes.
@@ -159,6 +160,12 @@ impl<'a> View<'a> {
         }
         let entry = self.book.get(app).and_then(|stored| stored.inventory.objects.get(key));
         Some(standing::todo(key, object, entry, self.live.get(key), self.is_scaled(key)))
+    }
+
+    /// Its kind could not be observed.
+    #[must_use]
+    pub fn not_seen(&self, kind: &GroupKind) -> Hold {
+        Hold::NotSeen { kind: kind.clone(), why: self.live.unseen(kind).to_owned() }
     }
 
     /// Whether a HorizontalPodAutoscaler scales it, one of ours or anybody's.

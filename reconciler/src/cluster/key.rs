@@ -69,6 +69,14 @@ impl Key {
         })
     }
 
+    /// The key of an object whose kind is known, as items of lists and owners' pods are; `None` where it has no name.
+    #[must_use]
+    pub fn of_kind(group: &str, kind: &str, object: &Value) -> Option<Self> {
+        let metadata = object.get("metadata")?;
+        let text = |field: &str| metadata.get(field).and_then(Value::as_str);
+        Some(Self::new(group, kind, text("namespace").unwrap_or_default(), text("name")?))
+    }
+
     /// From the text that `Display` writes; `None` where it is no such text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

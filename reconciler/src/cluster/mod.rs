@@ -180,7 +180,7 @@ pub enum WriteError {
     #[error("refused: {0}")]
     Denied(String),
     /// The object is not valid.
-    #[error("invalid: {message}")]
+    #[error("invalid: {message}{}", if *immutable { "; `fleetwright.io/apply: Recreate` would replace the object" } else { "" })]
     Invalid {
         /// In the server's words.
         message: String,
@@ -188,7 +188,7 @@ pub enum WriteError {
         immutable: bool,
     },
     /// Trying again can help.
-    #[error("{message}; it is tried again")]
+    #[error("{message}")]
     Transient {
         /// What happened.
         message: String,

@@ -11,6 +11,8 @@
 
 mod arbiter;
 pub mod causes;
+mod clock;
+pub mod orders;
 mod planned;
 mod proposal;
 mod situation;
@@ -23,7 +25,8 @@ use fleetwright_compiler::source::{FilesError, Overlay, PathError};
 use fleetwright_compiler::{CompileError, Compiled, compile};
 
 use crate::state::Unreadable;
-pub use planned::{Planned, realise};
+pub(crate) use planned::refusal_text;
+pub use planned::{Planned, Unrealised, realise};
 pub use proposal::{Intents, Proposal, key};
 pub use situation::{Head, Identity, Live, Situation};
 
@@ -119,12 +122,13 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
     let proposals = arbiter::ranked(&view, &mut reports)?;
     for proposal in proposals {
         match realise(situation, &proposal, current.as_ref()) {
+            Ok(Some(planned)) if arbiter::is_on_hold(&view, &planned, &mut reports) => {}
             Ok(Some(planned)) => return Ok(Decision { commit: Some(planned), reports: sorted(reports) }),
             Ok(None) => {}
-            Err(planned::Unrealised::Refused(text)) => {
+            Err(Unrealised::Refused(text)) => {
                 reports.push(Report::new(Urgency::Wrong, format!("{}: {text}", proposal.subject)));
             }
-            Err(planned::Unrealised::Failed(error)) => return Err(error),
+            Err(Unrealised::Failed(error)) => return Err(error),
         }
     }
     Ok(Decision { commit: None, reports: sorted(reports) })
@@ -155,7 +159,7 @@ fn compile_live(
     match compile(situation.session, &overlay, &Scenario::default()) {
         Ok(compiled) => Ok(Some(compiled)),
         Err(CompileError::Refused(refusal)) => {
-            let text = planned::refusal_text(&overlay, &refusal);
+            let text = refusal_text(&overlay, &refusal);
             reports.push(Report::new(
                 Urgency::Wrong,
                 format!("the live commit {} does not compile, so nothing moves:\n{text}", live.tip.short()),
@@ -164,6 +168,16 @@ fn compile_live(
         }
         Err(CompileError::Files(error)) => Err(error.into()),
         Err(CompileError::Bug(violations)) => Err(DecideError::Bug(violations)),
+    }
+}
+
+/// `a`, `a and b`, `a, b and 3 more`.
+pub(crate) fn some_of(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => (*one).to_owned(),
+        [one, two] => format!("{one} and {two}"),
+        [one, two, rest @ ..] => format!("{one}, {two} and {} more", rest.len()),
     }
 }
 

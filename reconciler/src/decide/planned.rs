@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::placements::{self, PlacedApp};
 use fleetwright_compiler::report::{self, PlanReport};
-use fleetwright_compiler::source::{Limits, Overlay, RepoPath};
+use fleetwright_compiler::schedule::Scenario;
+use fleetwright_compiler::source::{FleetFiles, Limits, Overlay, RepoPath};
 use fleetwright_compiler::{CompileError, Compiled, Refusal, compile, schedule};
 
 use super::{DecideError, Intents, Placed, Proposal, Situation};
@@ -33,6 +34,8 @@ pub struct Planned {
     pub message: String,
     /// Its date.
     pub time_secs: i64,
+    /// The person who decided it; `None`: the decider.
+    pub person: Option<Author>,
 }
 
 /// Why a proposal became no commit.
@@ -70,50 +73,81 @@ pub fn realise(
         (Intents::Live | Intents::Newest, None) => (&situation.main.id, situation.main.files, true),
     };
     let before = situation.live.as_ref().map(|live| &live.record);
-    let unchanged = before == Some(&proposal.record) && proposal.scenario == schedule::Scenario::default();
+    let supposes = proposal.scenario != Scenario::default();
     let compiled_anew;
     let compiled = match current {
         // What is live was compiled a moment ago.
-        Some(current) if unchanged && !moves_pin => current,
+        Some(current) if before == Some(&proposal.record) && !supposes && !moves_pin => current,
         Some(_) | None => {
-            let record = proposal.record.tree();
-            let overlay = Overlay::with_record(files, &record);
-            compiled_anew = match compile(situation.session, &overlay, &proposal.scenario) {
-                Ok(compiled) => compiled,
-                Err(CompileError::Refused(refusal)) => {
-                    return Err(Unrealised::Refused(refusal_text(&overlay, &refusal)));
-                }
-                Err(CompileError::Files(error)) => return Err(error.into()),
-                Err(CompileError::Bug(violations)) => return Err(DecideError::Bug(violations).into()),
-            };
+            compiled_anew = compiled_with(situation, files, &proposal.record, &proposal.scenario)?;
             &compiled_anew
         }
     };
     let mut record = proposal.record.clone();
-    let placed = placements_after(compiled, proposal.only.as_ref());
-    write_placements(&mut record, compiled, &placed)?;
+    write_placements(&mut record, compiled, &placements_after(compiled, proposal.only.as_ref()))?;
+    if supposes {
+        // What is written must hold without what was supposed: the commit must not cause another.
+        let settled = compiled_with(situation, files, &record, &Scenario::default())?;
+        write_placements(&mut record, &settled, &placements_after(&settled, proposal.only.as_ref()))?;
+    }
     let nothing = RecordFiles::default();
     let edits = record.edits_since(before.unwrap_or(&nothing));
     if edits.is_empty() && !moves_pin {
         return Ok(None);
     }
-    let trailers =
-        Trailers { main: main.clone(), cause: proposal.cause, key: proposal.key.clone(), term: Some(situation.term()) };
+    let key = proposal.key.clone().unwrap_or_else(|| key_of(proposal.cause, main, &edits));
+    let trailers = Trailers {
+        main: main.clone(),
+        cause: proposal.cause,
+        key: key.clone(),
+        term: proposal.person.is_none().then(|| situation.term()),
+    };
     let plan = plan_text(&report::plan(compiled), proposal.only.as_ref());
     let body = [proposal.body.trim(), plan.trim()].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>();
     Ok(Some(Planned {
         cause: proposal.cause,
-        key: proposal.key.clone(),
+        key,
         tip: situation.live.as_ref().map(|live| live.tip.clone()),
         main: main.clone(),
         moves_pin,
         edits,
         message: trailers.message(&proposal.subject, &body.join("\n\n")),
         time_secs: situation.commit_time_secs(),
+        person: proposal.person.clone(),
     }))
 }
 
-/// Where everything runs afterwards; apps that are not meant stay where they are.
+/// Compiles intents with a record.
+fn compiled_with(
+    situation: &Situation<'_>,
+    files: &dyn FleetFiles,
+    record: &RecordFiles,
+    scenario: &Scenario,
+) -> Result<Compiled, Unrealised> {
+    let record = record.tree();
+    let overlay = Overlay::with_record(files, &record);
+    match compile(situation.session, &overlay, scenario) {
+        Ok(compiled) => Ok(compiled),
+        Err(CompileError::Refused(refusal)) => Err(Unrealised::Refused(refusal_text(&overlay, &refusal))),
+        Err(CompileError::Files(error)) => Err(error.into()),
+        Err(CompileError::Bug(violations)) => Err(DecideError::Bug(violations).into()),
+    }
+}
+
+/// The key of a decision that is nothing but what it changes.
+fn key_of(cause: Cause, main: &CommitId, edits: &BTreeMap<RepoPath, Option<Vec<u8>>>) -> SmolStr {
+    let texts: Vec<String> = edits
+        .iter()
+        .map(|(path, bytes)| match bytes {
+            Some(bytes) => format!("{path}\n{}", String::from_utf8_lossy(bytes)),
+            None => path.to_string(),
+        })
+        .collect();
+    let parts: Vec<&str> = std::iter::once(main.0.as_str()).chain(texts.iter().map(String::as_str)).collect();
+    super::key(cause, &parts)
+}
+
+/// Where everything runs afterwards; apps that are not meant stay where they are, and so do suspended ones.
 fn placements_after(compiled: &Compiled, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> Placed {
     let mut placed = schedule::placed(&compiled.fleet, &compiled.target);
     if let Some(only) = only {
@@ -121,6 +155,8 @@ fn placements_after(compiled: &Compiled, only: Option<&BTreeSet<(SmolStr, SmolSt
         let rest = compiled.record.apps.iter().filter(|(app, _)| !only.contains(*app));
         placed.extend(rest.map(|(app, placed)| (app.clone(), placed.clone())));
     }
+    let suspended = compiled.record.suspended.iter().filter_map(|app| compiled.record.apps.get_key_value(app));
+    placed.extend(suspended.map(|(app, placed)| (app.clone(), placed.clone())));
     placed
 }
 
@@ -179,7 +215,7 @@ fn plan_text(plan: &PlanReport, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> 
 }
 
 /// The first errors, one line each.
-pub(super) fn refusal_text(overlay: &Overlay<'_>, refusal: &Refusal) -> String {
+pub(crate) fn refusal_text(overlay: &Overlay<'_>, refusal: &Refusal) -> String {
     let read = |file: &_| overlay.read(file, &Limits::STANDARD).ok();
     let located = report::located(&refusal.diagnostics, &refusal.files, &read);
     let errors: Vec<_> = located.iter().filter(|one| one.severity == "error").collect();
@@ -201,7 +237,7 @@ pub(super) fn refusal_text(overlay: &Overlay<'_>, refusal: &Refusal) -> String {
 impl Planned {
     /// As the repository takes it.
     #[must_use]
-    pub fn commit(&self, branch: &str, author: Option<Author>) -> NewCommit {
+    pub fn commit(&self, branch: &str) -> NewCommit {
         let keeps_pin = self.tip.clone().filter(|_| !self.moves_pin);
         NewCommit {
             branch: branch.into(),
@@ -211,7 +247,7 @@ impl Planned {
             base: keeps_pin.unwrap_or_else(|| self.main.clone()),
             edits: self.edits.clone(),
             message: self.message.clone(),
-            author,
+            author: self.person.clone(),
             time_secs: self.time_secs,
         }
     }

@@ -6,6 +6,7 @@ use fleetwright_compiler::base::{DigestWriter, SmolStr};
 use fleetwright_compiler::schedule::Scenario;
 
 use crate::commit::Cause;
+use crate::ports::Author;
 use crate::record_files::RecordFiles;
 
 /// What a cause proposes.
@@ -13,8 +14,8 @@ use crate::record_files::RecordFiles;
 pub struct Proposal {
     /// Why.
     pub cause: Cause,
-    /// The key of the decision.
-    pub key: SmolStr,
+    /// The key of the decision; `None`: what it changes is its key.
+    pub key: Option<SmolStr>,
     /// The first line of the commit's message.
     pub subject: String,
     /// What people should know besides the plan; may be empty.
@@ -27,6 +28,8 @@ pub struct Proposal {
     pub scenario: Scenario,
     /// Apps whose placements it changes; `None`: all.
     pub only: Option<BTreeSet<(SmolStr, SmolStr)>>,
+    /// The person who decided it; `None`: the decider.
+    pub person: Option<Author>,
 }
 
 /// Which intents a proposal is for.

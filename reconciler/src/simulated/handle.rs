@@ -46,7 +46,7 @@ fn shown(watch: &Watch, object: &Arc<Value>) -> Arc<Value> {
     Arc::new(Value::Object([part("apiVersion"), part("kind"), part("metadata")].into_iter().collect()))
 }
 
-fn can_list(store: &Store, kind: &GroupKind) -> Result<(), ClusterError> {
+fn can_list(store: &mut Store, kind: &GroupKind) -> Result<(), ClusterError> {
     if store.faults.down || store.faults.unlisted.contains(kind) {
         return Err(down());
     }
@@ -72,14 +72,14 @@ impl ClusterApi for SimulatedApi {
     fn served(&mut self) -> Result<Arc<Served>, ClusterError> {
         let mut store = self.cluster.store();
         store.counters.reads += 1;
-        if store.faults.down { Err(down()) } else { Ok(Arc::new(store.served())) }
+        if store.faults.down { Err(down()) } else { Ok(store.served()) }
     }
 
     fn observe(&mut self, watches: &[Watch]) -> Vec<Result<Delta, ClusterError>> {
         let mut store = self.cluster.store();
         let mut out = Vec::new();
         for watch in watches {
-            if let Err(error) = can_list(&store, &watch.kind) {
+            if let Err(error) = can_list(&mut store, &watch.kind) {
                 self.seen.remove(watch);
                 out.push(Err(error));
                 continue;
@@ -115,7 +115,7 @@ impl ClusterApi for SimulatedApi {
     fn list(&mut self, watch: &Watch, namespace: Option<&str>) -> Result<Vec<Arc<Value>>, ClusterError> {
         let mut store = self.cluster.store();
         store.counters.reads += 1;
-        can_list(&store, &watch.kind)?;
+        can_list(&mut store, &watch.kind)?;
         Ok(listed(&store, watch, namespace))
     }
 

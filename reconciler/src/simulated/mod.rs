@@ -38,7 +38,6 @@ impl SimulatedCluster {
     }
 
     /// Its store.
-    #[must_use]
     pub fn store(&self) -> MutexGuard<'_, Store> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -100,7 +100,15 @@ pub(super) fn apply(live: &Value, body: &Value, manager: &str, force: bool) -> R
     // What was ours, is applied no longer and is nobody else's goes.
     stored.retain(|path, _| {
         let was_ours = before.contains(&path.iter().map(String::as_str).collect::<Vec<_>>());
-        !was_ours || wanted.contains_key(path) || claims.iter().any(|claim| holds(claim, path))
+        let goes = was_ours && !wanted.contains_key(path) && !claims.iter().any(|claim| holds(claim, path));
+        // An item that nobody holds any more goes with all its fields, defaults included.
+        let goes_with_item = items_of(path).any(|item| {
+            let item: FieldPath = item.to_vec();
+            before.contains(&item.iter().map(String::as_str).collect::<Vec<_>>())
+                && !wanted.keys().any(|path| path.starts_with(&item))
+                && !claims.iter().any(|claim| holds(claim, &item))
+        });
+        !goes && !goes_with_item
     });
     stored.extend(wanted.clone());
     claims.push(Claim {
@@ -113,6 +121,12 @@ pub(super) fn apply(live: &Value, body: &Value, manager: &str, force: bool) -> R
     let mut object = unflatten(live, &stored);
     write_claims(&mut object, &claims);
     Ok(object)
+}
+
+/// The items of lists that a field lies in.
+fn items_of(path: &FieldPath) -> impl Iterator<Item = &[String]> {
+    let ends = path.iter().enumerate().filter(|(_, element)| element.starts_with("k:")).map(|(index, _)| index);
+    ends.filter_map(|end| path.get(..=end))
 }
 
 /// Fields alone, without the items they lie in.
@@ -136,6 +150,10 @@ pub(super) fn update(live: &Value, new: &Value, manager: &str, subresource: &str
         lost.insert(&elements);
         if after.contains_key(path) {
             gained.insert(&elements);
+            // A new item of a list is held as a whole.
+            for item in items_of(path).filter(|item| !before.keys().any(|other| other.starts_with(item))) {
+                gained.insert(&item.iter().map(String::as_str).collect::<Vec<_>>());
+            }
         }
     }
     let mut claims = claims(live);

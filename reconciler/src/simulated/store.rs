@@ -19,6 +19,8 @@ pub struct Faults {
     pub unlisted: BTreeSet<GroupKind>,
     /// An admission webhook refuses writes of these objects.
     pub denied: BTreeSet<Key>,
+    /// Applies of these managers are refused.
+    pub refused_managers: BTreeSet<String>,
     /// After so many more writes the connection is lost: before the effect of the next one.
     pub writes_left: Option<u32>,
     /// With `writes_left`: the write that fails has its effect all the same, and only its answer is lost.
@@ -45,6 +47,7 @@ pub struct Store {
     /// (resourceVersion, key, the object or that it is gone), ascending.
     pub(super) log: Vec<(u64, Change)>,
     version: u64,
+    served: Option<Arc<Served>>,
     /// Its UID.
     pub uid: SmolStr,
     /// Seconds since 1970 by its clock.
@@ -89,6 +92,7 @@ impl Store {
             objects: BTreeMap::new(),
             log: Vec::new(),
             version: 0,
+            served: None,
             uid: uid.into(),
             now_secs: 0,
             faults: Faults::default(),
@@ -119,7 +123,16 @@ impl Store {
 
     /// What is served: Kubernetes' own kinds, and those of established CustomResourceDefinitions.
     #[must_use]
-    pub fn served(&self) -> Served {
+    pub fn served(&mut self) -> Arc<Served> {
+        if let Some(served) = &self.served {
+            return Arc::clone(served);
+        }
+        let served = Arc::new(self.discover());
+        self.served = Some(Arc::clone(&served));
+        served
+    }
+
+    fn discover(&self) -> Served {
         let mut served = Served::default();
         for (group, kind) in KINDS.iter().flat_map(|(group, kinds)| kinds.iter().map(move |kind| (*group, *kind))) {
             let versions = native::versions(group, kind).into_iter().map(|native| ServedKind {
@@ -167,6 +180,9 @@ impl Store {
         if key.kind.is("", "Namespace") && object.get("status").is_none() {
             object["status"] = json!({"phase": "Active"});
         }
+        if key.kind.kind == "CustomResourceDefinition" {
+            self.served = None;
+        }
         let object = Arc::new(object);
         self.objects.insert(key.clone(), Arc::clone(&object));
         self.log.push((self.version, Change::Put(object)));
@@ -176,6 +192,9 @@ impl Store {
     pub fn remove(&mut self, key: &Key) {
         if self.objects.remove(key).is_none() {
             return;
+        }
+        if key.kind.kind == "CustomResourceDefinition" {
+            self.served = None;
         }
         self.version += 1;
         self.log.push((self.version, Change::Gone(key.clone())));
@@ -283,13 +302,13 @@ impl Store {
     }
 
     /// Whether an object may be written at all: its kind is served, its namespace is there, nobody refuses it.
-    fn admit(&self, object: &Value) -> Result<Key, WriteError> {
+    fn admit(&mut self, object: &Value) -> Result<Key, WriteError> {
         let invalid = |message: &str| WriteError::Invalid { message: message.to_owned(), immutable: false };
         let key = Key::of(object).ok_or_else(|| invalid("kind and name are required"))?;
         let version = object["apiVersion"].as_str().and_then(|text| text.rsplit('/').next());
         let served = self.served();
         let kind = served.kind(&key.kind, version).ok_or_else(|| WriteError::NotServed(key.kind.clone()))?;
-        if kind.namespaced != !key.namespace.is_empty() {
+        if kind.namespaced == key.namespace.is_empty() {
             return Err(invalid("metadata.namespace does not fit the scope of the kind"));
         }
         if kind.namespaced && !self.objects.contains_key(&Key::new("", "Namespace", "", &key.namespace)) {
@@ -303,6 +322,9 @@ impl Store {
 
     fn apply(&mut self, apply: &Apply) -> Written {
         let key = self.admit(&apply.object)?;
+        if self.faults.refused_managers.contains(apply.manager) {
+            return Err(WriteError::Denied("the manager may not".to_owned()));
+        }
         let live = match self.objects.get(&key) {
             Some(live) => Value::clone(live),
             None => json!({
@@ -322,6 +344,10 @@ impl Store {
             let message = "spec.template: field is immutable".to_owned();
             return Err(WriteError::Invalid { message, immutable: true });
         }
+        if let Some(index) = second_of_a_name(&new) {
+            let message = format!("spec.ports[{index}].name: Duplicate value");
+            return Err(WriteError::Invalid { message, immutable: false });
+        }
         // What an API server sets where nobody says otherwise.
         if matches!(key.kind.kind.as_str(), "Deployment" | "StatefulSet" | "ReplicaSet")
             && new["spec"].get("replicas").is_none()
@@ -336,4 +362,11 @@ impl Store {
         }
         Ok(self.objects.get(&key).cloned())
     }
+}
+
+/// The index of the first port of a Service whose name another has.
+fn second_of_a_name(object: &Value) -> Option<usize> {
+    let ports = object.pointer("/spec/ports").filter(|_| object["kind"] == "Service").and_then(Value::as_array)?;
+    let mut names = BTreeSet::new();
+    ports.iter().position(|port| port["name"].as_str().is_some_and(|name| !names.insert(name)))
 }

@@ -1,5 +1,10 @@
 //! The decider against real bare repositories.
 
+mod capacity;
+mod orders;
+mod outages;
 mod pushes;
 mod ticks;
+mod tides;
+mod undo;
 mod world;

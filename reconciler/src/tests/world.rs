@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fleetwright_compiler::Session;
-use fleetwright_compiler::source::{FleetFiles, RepoPath};
+use fleetwright_compiler::source::RepoPath;
 use git2::{Oid, Repository, RepositoryInitOptions, Signature, Time};
 use tempfile::TempDir;
 
-use crate::advance::{AdvanceError, Advanced, Branches, advance};
-use crate::decide::Identity;
+use crate::advance::{AdvanceError, Advanced, Branches, Pushed, advance};
+use crate::decide::orders::{Desk, OrderError};
+use crate::decide::{Identity, Proposal};
 use crate::io::git::{GitRepo, Remote};
-use crate::observation::Observation;
-use crate::ports::{Clock, CommitId};
-use crate::record_files::RecordFiles;
+use crate::observation::{Answers, ClusterSeen, Observation};
+use crate::order::{OrderFailure, order};
+use crate::ports::{Author, Clock, CommitId, FleetRepo};
 
 pub const NOW: i64 = 1_796_036_400; // 2026-11-30T11:00:00Z
 
@@ -212,12 +213,56 @@ impl World {
         executable(&hook);
     }
 
-    pub fn record(&self) -> RecordFiles {
-        let mut repo = self.repo("reader.git");
-        use crate::ports::FleetRepo as _;
-        let heads = repo.fetch(&["live"]).unwrap();
-        let tree: Box<dyn FleetFiles> = repo.tree(&heads["live"]).unwrap();
-        RecordFiles::read(&*tree).unwrap()
+    /// A file of the live branch, without the quotes that YAML allows around texts.
+    pub fn live_text(&self, path: &str) -> String {
+        self.files("live").remove(path).unwrap_or_else(|| panic!("no {path}")).replace('"', "")
+    }
+
+    /// Another version of the live commit, as a person with Git would push it.
+    pub fn edit_live(&self, change: impl FnOnce(&mut Files)) -> CommitId {
+        let mut files = self.files("live");
+        change(&mut files);
+        self.commit("live", &files)
+    }
+
+    /// What `git revert` of the newest live commit does.
+    pub fn revert_live(&self) {
+        let before = self.live_tip().parent(0).unwrap();
+        let tree = before.tree().unwrap();
+        let tip = self.live_tip();
+        let who = Signature::new("ann", "ann@example.com", &Time::new(self.clock.0.get(), 0)).unwrap();
+        let message = format!("Revert \"{}\"\n\nThis reverts commit {}.\n", tip.summary().unwrap().unwrap(), tip.id());
+        self.remote.commit(Some("refs/heads/live"), &who, &who, &message, &tree, &[&tip]).unwrap();
+    }
+
+    pub fn later(&self, secs: i64) {
+        self.clock.0.set(self.clock.0.get() + secs);
+    }
+
+    /// Carries out an order of ann's.
+    pub fn order(
+        &self,
+        make: impl Fn(&Desk<'_>) -> Result<Proposal, OrderError>,
+    ) -> Result<Option<Pushed>, OrderFailure> {
+        self.order_with(|desk, _| Ok(make(desk)?))
+    }
+
+    pub fn order_with(
+        &self,
+        mut make: impl FnMut(&Desk<'_>, &dyn FleetRepo) -> Result<Proposal, OrderFailure>,
+    ) -> Result<Option<Pushed>, OrderFailure> {
+        let person = Author { name: "ann".into(), email: "ann@example.com".into() };
+        let mut repo = self.repo("ann.git");
+        order(&mut repo, &self.clock, &self.session, &self.branches, &person, &mut make)
+    }
+}
+
+/// The exit code's kind and the text of an order that is not carried out.
+pub fn refusal(result: Result<Option<Pushed>, OrderFailure>) -> (&'static str, String) {
+    match result.expect_err("it is refused") {
+        OrderFailure::Order(OrderError::Wrong(text)) => ("wrong", text),
+        OrderFailure::Order(OrderError::Guarded(text)) => ("guarded", text),
+        other => panic!("{other}"),
     }
 }
 
@@ -229,4 +274,30 @@ fn executable(path: &Path) {
 /// Seats as written in tests.
 pub fn seats<const N: usize>(of: [(&str, u32); N]) -> BTreeMap<String, u32> {
     of.into_iter().map(|(cluster, replicas)| (cluster.to_owned(), replicas)).collect()
+}
+
+/// What was seen of clusters.
+pub fn seen<const N: usize>(of: [(&str, Answers); N]) -> Observation {
+    let clusters = of.into_iter().map(|(name, answers)| {
+        let seen = ClusterSeen {
+            answers,
+            uid: Some(format!("uid-{name}").into()),
+            clock_ahead_secs: Some(0),
+            capacity: None,
+            applied: None,
+            apps: BTreeMap::new(),
+        };
+        (name.into(), seen)
+    });
+    Observation { clusters: clusters.collect() }
+}
+
+/// It answers since a day.
+pub fn up() -> Answers {
+    Answers::Yes { since_secs: NOW - 86_400 }
+}
+
+/// It does not answer since.
+pub fn down(since_secs: i64) -> Answers {
+    Answers::No { since_secs, error: "connection refused".into() }
 }

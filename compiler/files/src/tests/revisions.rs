@@ -46,13 +46,38 @@ fn any_revision_of_a_bare_repository() {
         ("mian", "there is no such branch, tag or commit; did you mean `main`?"),
         ("life", "did you mean `live`?"),
         ("nothing-like-it", "there is no such branch, tag or commit; `git fetch` if it is new"),
-        ("main~9", "there is no such branch, tag or commit; did you mean `main`?"),
+        ("main~9", "`main` is there, but nothing of it is called `main~9`"),
+        ("mian~1", "there is no such branch, tag or commit; did you mean `main`?"),
         ("main:clusters/two.yaml", "it is a file; name a commit or a folder"),
     ] {
         let reason = reason(GitFiles::open(dir.path(), revision));
         assert!(reason.starts_with(&format!("cannot read revision `{revision}` of ")), "{reason}");
         assert!(reason.ends_with(expected), "{reason}");
     }
+}
+
+#[test]
+fn a_shallow_clone_says_that_it_is_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = init(dir.path(), true);
+    commit(&repo, "main", &[("clusters/one.yaml", Put::File("1"))]);
+    let two = commit(&repo, "main", &[("clusters/two.yaml", Put::File("2"))]);
+    // what a clone of depth 1 has: the commit without its parent, and its name in a file
+    let tree = repo.find_commit(two).unwrap().tree_id();
+    repo.reference("refs/remotes/origin/HEAD", two, true, "").unwrap();
+    let grafted = repo.find_commit(two).unwrap().parent_id(0).unwrap().to_string();
+    let object = dir.path().join("objects").join(&grafted[..2]).join(&grafted[2..]);
+    fs::remove_file(object).unwrap();
+    fs::write(dir.path().join("shallow"), format!("{two}\n")).unwrap();
+    drop(repo);
+    let reason = reason(GitFiles::open(dir.path(), "HEAD~1"));
+    assert!(
+        reason.ends_with(
+            "`HEAD` is there, but the clone is shallow and holds no commit before its depth; `git fetch --unshallow` gets the rest"
+        ),
+        "{reason}"
+    );
+    assert_eq!(GitFiles::open(dir.path(), &tree.to_string()).unwrap().commit_id(), None);
 }
 
 #[test]

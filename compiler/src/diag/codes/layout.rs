@@ -10,7 +10,8 @@ family! {
     NO_FLEET = 1041 Error "no fleet.yaml";
     /// Two documents define the same Cluster, Team, App, policy or class. Rename or remove one.
     DUPLICATE_NAME = 1042 Error "defined twice";
-    /// A folder below `teams/` belongs to no Team: there is no `teams/<name>.yaml` with that name. Its files are not read.
+    /// A folder below `teams/` belongs to no Team: there is no `teams/<name>.yaml` with that name. Mistakes in its
+    /// files are reported, and nothing in it is deployed.
     NO_TEAM = 1043 Error "folder of no team";
     /// A symbolic link leaves the repository, points nowhere, or runs in a circle. What it points at is not read.
     BAD_LINK = 1044 Error "symbolic link that cannot be followed";

@@ -22,8 +22,9 @@ family! {
     /// A field that Kubernetes requires is missing: the API server would refuse the object when it is applied, cluster
     /// by cluster.
     MISSING_NATIVE_FIELD = 1087 Warning "required field missing";
-    /// A Secret in the clear in a Git repository is readable by everyone who can read the repository, for ever. Encrypt it
-    /// with SOPS, use an external secret store, or allow it with `secrets.plaintext: Allow` in `fleet.yaml`.
+    /// A Secret in the clear in a Git repository is readable by everyone who can read the repository, for ever. Use an
+    /// external secret store (an ExternalSecret instead of the Secret), or allow it with `secrets.plaintext: Allow` in
+    /// `fleet.yaml`. Documents encrypted with SOPS are not rendered by this version (FW1097).
     PLAINTEXT_SECRET = 1088 Error "Secret in the clear";
     /// The same object stands in two places of one App: the same kind, namespace and name. Only one can be applied.
     DUPLICATE_OBJECT = 1089 Error "object defined twice in one app";
@@ -40,15 +41,17 @@ family! {
     /// A pod template that the API server would refuse: a container without a name, a request above its limit, a
     /// malformed quantity, a node affinity term without values.
     INVALID_POD = 1093 Error "pod that Kubernetes refuses";
-    /// The data of a Secret is not base64, so the API server would refuse it. Use `stringData` for plain text; a
-    /// placeholder to be filled in later belongs into no manifest.
-    NOT_BASE64 = 1094 Error "Secret data that is not base64";
+    /// Bytes that are not base64 (`data` of a Secret, `binaryData` of a ConfigMap, a `caBundle`), so the API server would
+    /// refuse the object. Plain text goes into `stringData` of a Secret and `data` of a ConfigMap; a placeholder to be
+    /// filled in later belongs into no manifest.
+    NOT_BASE64 = 1094 Error "data that is not base64";
     /// The name, the namespace, a label or the group of a manifest is not of the form that Kubernetes takes.
     INVALID_OBJECT_NAME = 1095 Error "name that Kubernetes refuses";
     /// `replicas`, `parallelism` or `completions` is not a whole number from 0 to 2147483647, which is all that
     /// Kubernetes takes.
     INVALID_REPLICAS = 1096 Error "invalid replica count";
-    /// A document that is encrypted with SOPS. Encrypted documents are not rendered by this version.
+    /// A document that is encrypted with SOPS. Encrypted documents are not rendered by this version. Use an external secret
+    /// store, or keep the document out of the fleet repository.
     SOPS = 1097 Error "encrypted document";
     /// An annotation below `fleetwright.io/` with a value, or a name, that fleetwright does not know. A misspelt one
     /// would silently do nothing. The message lists those there are.

@@ -6,7 +6,9 @@ family! {
     STRATEGY_NOT_STATED = 1130 Error "strategy not stated";
     /// No cluster is a candidate: none matches the selector and the team's clusters. The message lists each with its reason.
     NO_CLUSTER_MATCHES = 1131 Error "no cluster matches";
-    /// Replicas that fit nowhere. What fits runs; the message says what each cluster lacks.
+    /// Replicas that fit nowhere; the message says what each cluster lacks. With `capacity: Cap` what fits runs. With
+    /// `Require`, the default of DynamicWeight and Aggregated, new replicas run only where all of them fit; what already
+    /// runs and still fits stays.
     UNPLACED = 1132 Warning "replicas that fit nowhere";
     /// The spread cannot be met by the clusters there are. Nothing is added; what is placed stays. Lower `min`, or let
     /// more clusters match.
@@ -30,7 +32,13 @@ family! {
     UNKNOWN_CAPACITY = 1140 Warning "capacity of a cluster unknown";
     /// Two spread constraints on the same topology key. Only one can count: merge them into one with `min` and `max`.
     DUPLICATE_SPREAD = 1141 Error "two constraints on one topology key";
+    /// The App states what it must survive (`survive`, its own or its team's), and with that lost it would be short. The
+    /// message says of what. `fleetwright what-if --lose` shows the whole of it; `diff` refuses a change that causes it.
+    LAPSE = 1142 Warning "loss that is not survived";
     /// The cluster multiplies its allocatable resources (`overcommit`), which kube-scheduler does not know: pods can stay
     /// Pending. Lower the requests in those clusters with an override as well.
     OVERCOMMIT = 1143 Warning "overcommit that kube-scheduler does not know";
+    /// Apps of a group share their clusters (`affinity`), or share none (`antiAffinity`), and this one is where it should
+    /// not be: it was there before, and has no place elsewhere. It moves as soon as it has one.
+    GROUP_BROKEN = 1144 Warning "group that cannot be kept";
 }

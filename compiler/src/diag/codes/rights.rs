@@ -9,7 +9,8 @@ family! {
     KIND_NOT_ALLOWED = 1111 Error "kind that the team may not use";
     /// The App names a cluster that the team may not use. The platform's file of the team selects those it may.
     CLUSTER_NOT_ALLOWED = 1112 Error "cluster that the team may not use";
-    /// The App names a priority class that the team may not use. The platform's file of the team lists those it may.
+    /// The App, or a pod template of it, names a priority class that the team may not use. The platform's file of the team
+    /// lists those it may; where the list is empty, Apps may name none, and what pods name is not looked at.
     PRIORITY_NOT_ALLOWED = 1113 Error "priority class that the team may not use";
     /// A policy in a team's folder reaches other teams, or says `enforced`. Only policies in `policies/` may: a team
     /// decides about its own apps.
@@ -21,4 +22,8 @@ family! {
     /// The quota counts a resource that a container of the App does not state. Kubernetes refuses such pods under a
     /// ResourceQuota. State the request (or limit) in every container.
     QUOTA_NEEDS_REQUESTS = 1116 Warning "resource under quota that is not stated";
+    /// A custom kind of which nothing says whether its objects lie in namespaces or belong to the whole cluster, in the App
+    /// of a team that may have only the former. State `metadata.namespace` in the manifest, which says it; or add the kind's
+    /// CustomResourceDefinition to any App; or let the platform allow the kind in the team's `kinds.allow`.
+    UNKNOWN_SCOPE = 1117 Error "kind that may belong to the whole cluster";
 }

@@ -236,7 +236,7 @@ impl fmt::Display for FieldProblem {
                     _ => Ok(()),
                 }
             }
-            Problem::NotBase64 => write!(f, "{path} must be base64; plain text of a Secret belongs under stringData"),
+            Problem::NotBase64 => write!(f, "{path} must be base64"),
             Problem::MissingRequired { field } if self.path.is_root() => write!(f, "{field} is required"),
             Problem::MissingRequired { field } => write!(f, "{path}: {field} is required"),
         }

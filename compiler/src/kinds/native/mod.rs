@@ -68,6 +68,20 @@ pub fn lookup_api_version(api_version: &str, kind: &str) -> Option<&'static Nati
     lookup(group, version, kind)
 }
 
+/// The plural that Kubernetes guesses for a kind whose definition is not at hand.
+/// Source: `meta.UnsafeGuessKindToResource` of k8s.io/apimachinery.
+#[must_use]
+pub fn guessed_plural(kind: &str) -> SmolStr {
+    let lower = kind.to_lowercase();
+    match lower.strip_suffix('y') {
+        _ if lower.is_empty() => lower.into(),
+        _ if lower == "endpoints" => lower.into(),
+        _ if lower.ends_with('s') => format!("{lower}es").into(),
+        Some(stem) => format!("{stem}ies").into(),
+        None => format!("{lower}s").into(),
+    }
+}
+
 /// Group and version of an `apiVersion`; the core group is empty.
 #[must_use]
 pub fn split_api_version(api_version: &str) -> (&str, &str) {

@@ -165,10 +165,7 @@ fn fields() {
             secret(
                 json!({"good": "aGVsbG8=", "lines": "aGVs\nbG8=\n", "bad": "hello!", "short": "aGVsbG8", "empty": ""}),
             ),
-            vec![
-                "data.bad must be base64; plain text of a Secret belongs under stringData".into(),
-                "data.short must be base64; plain text of a Secret belongs under stringData".into(),
-            ],
+            vec!["data.bad must be base64".into(), "data.short must be base64".into()],
         ),
         (json!([1]), vec!["the object must be a map, got a list".into()]),
     ];

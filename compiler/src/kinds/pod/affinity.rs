@@ -13,6 +13,21 @@ use crate::base::taint::{Taint, TaintEffect, first_untolerated};
 /// The taint that a cordoned node has, or is about to get.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 const NAME_FIELD: &str = "metadata.name";
+/// Labels that the kubelet or the cloud provider puts on every node, so that nobody states them of a pool
+/// (<https://kubernetes.io/docs/reference/labels-annotations-taints/>).
+const LABELS_OF_EVERY_NODE: [&str; 11] = [
+    "beta.kubernetes.io/arch",
+    "beta.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os",
+    "failure-domain.beta.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "kubernetes.io/arch",
+    "kubernetes.io/hostname",
+    "kubernetes.io/os",
+    "node.kubernetes.io/instance-type",
+    "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+];
 
 /// `requiredDuringSchedulingIgnoredDuringExecution`: one of the terms must hold. None never holds.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -48,6 +63,9 @@ pub struct NodeFacts {
     pub taints: Vec<Taint>,
     /// Whether it is cordoned.
     pub unschedulable: bool,
+    /// Whether this is what is stated of a pool. A label that every node has and nobody stated cannot be judged, so each
+    /// condition on it is taken to hold.
+    pub of_pool: bool,
 }
 
 /// How a pod fits a node, room aside.
@@ -57,6 +75,13 @@ pub struct Fit {
     pub affinity: bool,
     /// The first taint that keeps the pod away.
     pub untolerated: Option<Taint>,
+}
+
+impl NodeFacts {
+    /// Whether these facts cannot say what a label is.
+    fn leaves_open(&self, key: &str) -> bool {
+        self.of_pool && LABELS_OF_EVERY_NODE.binary_search(&key).is_ok() && !self.labels.contains_key(key)
+    }
 }
 
 impl Fit {
@@ -72,7 +97,8 @@ impl Fit {
 /// # Errors
 /// The first invalid term of the required affinity, when the node selector holds and no valid term does.
 pub fn fits_node(pod: &PodFacts, node: &NodeFacts) -> Result<Fit, FieldError> {
-    let selected = pod.node_selector.iter().all(|(key, value)| node.labels.get(key) == Some(value));
+    let selected =
+        pod.node_selector.iter().all(|(key, value)| node.leaves_open(key) || node.labels.get(key) == Some(value));
     let affinity = match &pod.required_affinity {
         Some(required) if selected => required.matches(node)?,
         _ => selected,
@@ -121,7 +147,9 @@ impl RequiredAffinity {
 
 impl NodeSelectorTerm {
     fn matches(&self, node: &NodeFacts) -> bool {
-        self.labels.iter().all(|requirement| requirement.matches(&node.labels))
+        let holds =
+            |requirement: &Requirement| node.leaves_open(requirement.key()) || requirement.matches(&node.labels);
+        self.labels.iter().all(holds)
             && (node.name.is_empty() || self.fields.iter().all(|requirement| requirement.matches(&node.name)))
     }
 

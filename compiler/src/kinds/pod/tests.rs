@@ -266,6 +266,7 @@ fn node(labels: &[(&str, &str)], taints: &[(&str, &str, TaintEffect)]) -> NodeFa
             .map(|(key, value, effect)| Taint { key: SmolStr::new(key), value: SmolStr::new(value), effect: *effect })
             .collect(),
         unschedulable: false,
+        of_pool: false,
     }
 }
 
@@ -472,5 +473,23 @@ fn the_rest_of_the_pod() {
     for (spec, start) in rows {
         let found = errors(&spec);
         assert!(found.len() == 1 && found[0].starts_with(start), "{spec}: {found:#?}");
+    }
+}
+
+#[test]
+fn what_every_node_has_and_a_pool_does_not_state_is_taken_to_hold() {
+    let pool = NodeFacts { of_pool: true, ..node(&[("kubernetes.io/arch", "arm64")], &[]) };
+    let real = node(&[("kubernetes.io/arch", "arm64")], &[]);
+    let rows = [
+        (json!({"kubernetes.io/os": "linux"}), true, false),
+        (json!({"kubernetes.io/arch": "arm64"}), true, true),
+        (json!({"kubernetes.io/arch": "amd64"}), false, false),
+        (json!({"topology.kubernetes.io/zone": "a"}), true, false),
+        (json!({"disk": "ssd"}), false, false),
+    ];
+    for (selector, of_pool, of_node) in rows {
+        let pod = read(&json!({"nodeSelector": selector, "containers": [{"name": "a", "image": "a"}]})).facts;
+        assert_eq!(fits_node(&pod, &pool).map(|fit| fit.fits()), Ok(of_pool), "{selector}");
+        assert_eq!(fits_node(&pod, &real).map(|fit| fit.fits()), Ok(of_node), "{selector}");
     }
 }

@@ -16,7 +16,9 @@ struct Contest<'f> {
     clusters: ClusterSet,
 }
 
-/// Reports every pair of apps that produce the same objects in the same clusters, once.
+/// Reports apps that produce the same objects in the same clusters: each object of an app against the first app, by name,
+/// that also produces it there, and each such pair of apps once. Of a third app that produces it too, the pair with the
+/// first is said, not the one with the second: the number of messages grows with the apps, not with their pairs.
 pub(super) fn check(fleet: &Fleet, diagnostics: &mut Diagnostics) {
     type Identity<'a> = (&'a str, &'a str, &'a str, &'a str);
     let mut seen: BTreeMap<Identity<'_>, Vec<(AppId, &Object, ClusterSet)>> = BTreeMap::new();

@@ -1,11 +1,10 @@
 //! Namespaces and kinds that a team may not use.
 //!
 //! By default a team may use every namespaced kind but those of `rbac.authorization.k8s.io`. `allow` adds, `deny` takes
-//! away from what is allowed.
+//! away from what is allowed. A kind of which nothing says that it is namespaced was reported in lowering.
 
 use std::collections::BTreeMap;
 
-use crate::base::SmolStr;
 use crate::diag::{Diagnostic, Diagnostics, Place, and_more, codes};
 use crate::model::{App, Fleet, Object, Team};
 
@@ -91,13 +90,10 @@ fn allowed(team: &Team) -> Vec<String> {
 const DENIED: &str = "it is denied";
 
 fn denied(team: &Team, object: &Object) -> Option<&'static str> {
-    let covers = |(group, kind): &(SmolStr, SmolStr)| {
-        (group == "*" || *group == object.key.group) && (kind == "*" || *kind == object.key.kind)
-    };
-    if team.deny.iter().any(covers) {
+    if team.denies(&object.key) {
         return Some(DENIED);
     }
-    if team.allow.iter().any(covers) {
+    if team.allows(&object.key) {
         return None;
     }
     if !object.namespaced {

@@ -21,7 +21,7 @@ pub(super) fn check(fleet: &Fleet, diagnostics: &mut Diagnostics) {
                 Place::Span(file, span),
                 format!("Secret `{name}` lies in the clear in the repository"),
             )
-            .help("encrypt it, use an external secret store, or set `secrets.plaintext: Allow` in fleet.yaml"),
+            .help("use an external secret store, or set `secrets.plaintext: Allow` in fleet.yaml"),
         );
     }
 }

@@ -1,22 +1,20 @@
-//! Apps: their files, layers, objects and rules.
+//! Apps: their names, layers and rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Docs, Lowering, fleet, manifests, overrides, placement, selector, team, tide, workload};
+use super::{Docs, Lowering, fleet, manifests, objects, overrides, placement, selector, team, tide, workload};
 use crate::api::{self, AppSpec, ObjectMatch, ObjectRule, PlacementSpec};
 use crate::base::name::NameRule;
 use crate::base::{AppId, FileId, SmolStr, Spanned, TeamId};
-use crate::diag::{Diagnostic, Place, and_more, codes};
-use crate::kinds::native;
+use crate::diag::{Diagnostic, Place, codes};
 use crate::model::{App, ClusterSet, Object, Tide};
-use crate::parse::{DocBody, Manifest, ObjKey};
 
 /// The apps, ascending by (team, app), and the tides that move them.
 pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> (Vec<Arc<App>>, Vec<Arc<Tide>>) {
     team::folders_without_team(cx);
     let files_of = manifests::assign(cx, docs);
-    let scopes = custom_scopes(cx);
+    let scopes = objects::custom_scopes(cx, &files_of);
     for (file, team) in &docs.teams {
         team.spec.placement.iter().for_each(|spec| placement::check(cx, *file, spec));
     }
@@ -76,35 +74,13 @@ fn known(cx: &Lowering<'_>, docs: &Docs<'_>) -> selector::KnownApps {
     known
 }
 
-/// Scope of custom kinds, by (group, kind): from the CustomResourceDefinitions among all manifests.
-type Scopes = BTreeMap<(SmolStr, SmolStr), bool>;
-
-fn custom_scopes(cx: &Lowering<'_>) -> Scopes {
-    let docs = cx.files.iter().flat_map(|f| &f.ir.docs);
-    docs.filter_map(|doc| match &doc.body {
-        DocBody::Manifest(manifest) => manifest.facts.defines.clone(),
-        DocBody::Intent(_) | DocBody::Record(_) => None,
-    })
-    .map(|d| ((d.group, d.kind), d.namespaced))
-    .collect()
-}
-
-/// What objects say about their namespace that the App does not.
-#[derive(Default)]
-struct Namespaces {
-    /// Places by another namespace than the App's.
-    other: BTreeMap<SmolStr, Vec<Place>>,
-    /// Objects without one, where the App states none either.
-    none: Vec<(String, Place)>,
-}
-
 struct AppLowering<'c, 'a, 'd> {
     cx: &'c mut Lowering<'a>,
     docs: &'d Docs<'d>,
     team: TeamId,
     file: FileId,
     object: &'d api::Object<AppSpec>,
-    scopes: &'d Scopes,
+    scopes: &'d objects::Scopes,
 }
 
 impl<'d> AppLowering<'_, '_, 'd> {
@@ -123,9 +99,9 @@ impl<'d> AppLowering<'_, '_, 'd> {
             placement,
             objects: rules,
             overrides: app_overrides,
-            depends_on: _,     // not yet
-            failover: _,       // not yet
-            survive: _,        // not yet
+            depends_on: _, // not yet
+            failover: _,   // not yet
+            survive,
             traffic: _,        // not yet
             rollout: _,        // not yet
             suspend: _,        // not yet
@@ -149,8 +125,8 @@ impl<'d> AppLowering<'_, '_, 'd> {
             (self.team, &team.name, team.file),
             (&name.value, &labels, self.file, spec),
         );
-        let (placement, total) = placement::resolve(self.cx, self.docs, &layers, &team, self.file);
-        let mut objects = self.objects(files, namespace.as_ref());
+        let (placement, total) = placement::resolve(self.cx, self.docs, &layers, &team, (self.file, &labels));
+        let mut objects = objects::objects(self.cx, self.scopes, (self.file, name), &team, files, namespace.as_ref());
         if objects.is_empty() && sources.is_none() && !self.cx.unread.objects_of(&team.name) {
             self.cx.report(
                 Diagnostic::new(
@@ -186,6 +162,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
             namespace: namespace.clone(),
             labels,
             priority,
+            survive: survive.as_ref().map(|survive| survive.value).or(team.survive),
             placement,
             objects,
             workloads,
@@ -207,123 +184,6 @@ impl<'d> AppLowering<'_, '_, 'd> {
             );
         }
         self.cx.classes.get(&class.value).copied().unwrap_or(self.cx.default_priority)
-    }
-
-    /// The objects of the app's files, namespaces resolved, ascending by key; doubles are reported.
-    fn objects(&mut self, files: &[FileId], namespace: Option<&Spanned<SmolStr>>) -> Vec<Object> {
-        let mut objects: Vec<Object> = Vec::new();
-        let mut seen = Namespaces::default();
-        for file in files {
-            let ir = Arc::clone(&self.cx.files[file.index()].ir);
-            for doc in &ir.docs {
-                let DocBody::Manifest(manifest) = &doc.body else { continue };
-                let (key, namespaced) = self.resolve_namespace(*file, manifest, namespace, &mut seen);
-                objects.push(Object {
-                    key,
-                    namespaced,
-                    file: *file,
-                    doc: doc.doc,
-                    item: doc.item,
-                    facts: manifest.facts.clone(),
-                    template: Arc::clone(&manifest.template),
-                    only: None,
-                });
-            }
-        }
-        self.report_namespaces(namespace, seen);
-        objects.sort_by(|a, b| (&a.key, a.file, a.doc, a.item).cmp(&(&b.key, b.file, b.doc, b.item)));
-        let mut kept: Vec<Object> = Vec::with_capacity(objects.len());
-        for object in objects {
-            match kept
-                .iter()
-                .rev()
-                .take_while(|k| k.key.kind == object.key.kind)
-                .find(|k| k.key.same_object(&object.key))
-            {
-                Some(first) => {
-                    let diagnostic = Diagnostic::new(
-                        codes::manifests::DUPLICATE_OBJECT,
-                        Place::Span(object.file, object.facts.name_span),
-                        // without the App: several may share the files, and it is one mistake
-                        format!("{} `{}` is defined twice in one App", object.key.kind, object.key.name),
-                    )
-                    .related(Place::Span(first.file, first.facts.name_span), "first defined here")
-                    .help("remove or rename one of the two");
-                    self.cx.report(diagnostic);
-                }
-                None => kept.push(object),
-            }
-        }
-        kept
-    }
-
-    /// The key with its namespace, and whether the kind has one.
-    fn resolve_namespace(
-        &mut self,
-        file: FileId,
-        manifest: &Manifest,
-        namespace: Option<&Spanned<SmolStr>>,
-        seen: &mut Namespaces,
-    ) -> (ObjKey, bool) {
-        let mut key = manifest.key.clone();
-        // a custom kind without its definition in the repository is taken for namespaced, as nearly all are
-        let namespaced = match native::scope(&key.group, &key.version, &key.kind) {
-            Some(scope) => scope == native::Scope::Namespaced,
-            None => self.scopes.get(&(key.group.clone(), key.kind.clone())).copied().unwrap_or(true),
-        };
-        let place = Place::Span(file, manifest.facts.namespace_span.unwrap_or(manifest.facts.name_span));
-        match (namespaced, &key.namespace, namespace) {
-            (false, Some(written), _) => {
-                let message = format!("{} is cluster-scoped; its namespace `{written}` is dropped", key.kind);
-                self.cx.error(codes::manifests::NAMESPACE_ON_CLUSTER_SCOPED, place, message);
-                key.namespace = None;
-            }
-            (false, None, _) => {}
-            (true, Some(own), Some(app)) if *own != app.value => {
-                seen.other.entry(own.clone()).or_default().push(place);
-            }
-            (true, Some(_), _) => {}
-            (true, None, Some(app)) => key.namespace = Some(app.value.clone()),
-            (true, None, None) => seen.none.push((key.to_string(), place)),
-        }
-        (key, namespaced)
-    }
-
-    /// Objects of other namespaces, once for the App; and those of none.
-    fn report_namespaces(&mut self, namespace: Option<&Spanned<SmolStr>>, seen: Namespaces) {
-        let app = &self.object.metadata.name;
-        let count: usize = seen.other.values().map(Vec::len).sum();
-        if let (Some(namespace), Some(first)) = (namespace, seen.other.values().flatten().min()) {
-            let names: Vec<String> = seen
-                .other
-                .iter()
-                .map(|(name, places)| match places.len() {
-                    1 => format!("`{name}`"),
-                    n => format!("`{name}` ({n})"),
-                })
-                .collect();
-            let message = format!(
-                "{count} of the App's objects name another namespace than `{}`, and theirs counts: {}",
-                namespace.value,
-                names.join(", ")
-            );
-            self.cx.report(
-                Diagnostic::new(codes::manifests::OTHER_NAMESPACE, Place::Span(self.file, namespace.span), message)
-                    .related(first.clone(), "the first of them"),
-            );
-        }
-        if let Some((first, place)) = seen.none.first() {
-            let message = format!(
-                "App `{}` states no namespace, and neither does {first}{}",
-                app.value,
-                and_more(seen.none.len())
-            );
-            self.cx.report(
-                Diagnostic::new(codes::manifests::NO_NAMESPACE, Place::Span(self.file, app.span), message)
-                    .related(place.clone(), "this object")
-                    .help("state `spec.namespace` in the App, or `metadata.namespace` in the manifest"),
-            );
-        }
     }
 
     /// By object, the first rule that matches it; rules that match nothing are reported.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::{Docs, Lowering};
 use crate::api::{self, ClusterSpec, NodePoolSpec};
-use crate::base::name::NameRule;
+use crate::base::name::{NameRule, check};
 use crate::base::quantity::{Quantity, amount};
 use crate::base::taint::Taint;
 use crate::base::{FileId, Resources, SmolStr, Spanned};
-use crate::diag::{Place, codes};
+use crate::diag::{Diagnostic, Place, codes};
 use crate::model::{Cluster, Pool, ServedApi};
 
 /// The clusters, ascending by name.
@@ -36,9 +36,17 @@ fn cluster(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<ClusterSpec
     let name = &object.metadata.name;
     cx.check_name(file, name, NameRule::Dns1123Subdomain, "cluster name");
     let mut labels = super::policy::labels(cx, file, &object.metadata);
+    let topology = provider.iter().map(|p| (p, "provider")).chain(region.iter().map(|r| (r, "region")));
+    for (value, what) in topology.chain(zones.iter().map(|z| (z, "zone"))) {
+        topology_value(cx, file, value, what);
+    }
     let mut zones: Vec<SmolStr> = zones.iter().map(|z| z.value.clone()).collect();
     zones.sort();
     zones.dedup();
+    let stated: Vec<&str> = region.iter().map(|r| r.value.as_str()).collect();
+    topology_label(cx, file, object, ("topology.kubernetes.io/region", "region"), &stated);
+    let stated: Vec<&str> = zones.iter().map(SmolStr::as_str).collect();
+    topology_label(cx, file, object, ("topology.kubernetes.io/zone", "zones"), &stated);
     if let Some(region) = region {
         labels.entry("topology.kubernetes.io/region".into()).or_insert_with(|| region.value.clone());
     }
@@ -72,11 +80,44 @@ fn cluster(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<ClusterSpec
     }
 }
 
+/// A provider, region or zone: nodes carry it as the value of a well-known label, and clusters are grouped by it.
+fn topology_value(cx: &mut Lowering<'_>, file: FileId, value: &Spanned<SmolStr>, what: &str) {
+    let expected = match check(NameRule::LabelValue, &value.value) {
+        Ok(()) if value.value.is_empty() => "a name; leave it out where there is none".to_owned(),
+        Ok(()) => return,
+        Err(expected) => expected,
+    };
+    cx.error(
+        codes::fields::INVALID_LABEL,
+        Place::Span(file, value.span),
+        format!("`{}` is not a valid {what}: {expected}", value.value),
+    );
+}
+
+/// A well-known label that says something else than the field it is filled in from.
+fn topology_label(
+    cx: &mut Lowering<'_>,
+    file: FileId,
+    object: &api::Object<ClusterSpec>,
+    (key, field): (&str, &str),
+    stated: &[&str],
+) {
+    let Some((label, value)) = object.metadata.labels.iter().find(|(label, _)| label.as_str() == key) else { return };
+    if stated.is_empty() || stated.contains(&value.as_str()) {
+        return;
+    }
+    let message = format!("label `{key}` is `{}`, and `spec.{field}` says {}", value.value, stated.join(", "));
+    cx.report(
+        Diagnostic::new(codes::placement::CONTRADICTION, Place::Span(file, label.span), message)
+            .help("leave the label out: it is filled in"),
+    );
+}
+
 /// Taints; what Kubernetes would refuse on a node is reported.
 pub(super) fn taints(cx: &mut Lowering<'_>, file: FileId, taints: &[Spanned<Taint>]) -> Vec<Taint> {
     for taint in taints {
         if let Err(error) = taint.validate() {
-            cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, taint.span), error.to_string());
+            cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, taint.span), error.message);
         }
     }
     taints.iter().map(|t| t.value.clone()).collect()
@@ -87,6 +128,7 @@ fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -
     let mut names: BTreeSet<&SmolStr> = BTreeSet::new();
     for spec in specs {
         let NodePoolSpec { name, nodes, allocatable, labels, taints, scalable_to } = &spec.value;
+        cx.check_name(file, name, NameRule::Dns1123Subdomain, "node pool name");
         if !names.insert(&name.value) {
             cx.error(
                 codes::layout::DUPLICATE_NAME,
@@ -108,7 +150,7 @@ fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -
             name: name.value.clone(),
             nodes: nodes.value,
             allocatable: resources(cx, file, allocatable),
-            labels: labels.clone(),
+            labels: super::policy::plain_labels(cx, file, labels, spec.span),
             taints: self::taints(cx, file, taints),
             scalable_to: scalable_to.as_ref().map(|s| s.value),
         });
@@ -124,18 +166,19 @@ fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -
 pub(super) fn resources(
     cx: &mut Lowering<'_>,
     file: FileId,
-    written: &BTreeMap<SmolStr, Spanned<Quantity>>,
+    written: &BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>,
 ) -> Resources {
     let mut resources = Resources::default();
     for (name, quantity) in written {
+        cx.check_resource(file, name, &name.value);
         if quantity.is_negative() {
             cx.error(
                 codes::fields::INVALID_VALUE,
                 Place::Span(file, quantity.span),
-                format!("`{name}` is negative; an amount of a resource is at least 0"),
+                format!("`{}` is negative; an amount of a resource is at least 0", name.value),
             );
         }
-        resources.0.insert(name.clone(), amount(name, &quantity.value).max(0));
+        resources.0.insert(name.value.clone(), amount(name, &quantity.value).max(0));
     }
     resources
 }
@@ -144,13 +187,14 @@ pub(super) fn resources(
 fn factors(
     cx: &mut Lowering<'_>,
     file: FileId,
-    written: &BTreeMap<SmolStr, Spanned<SmolStr>>,
+    written: &BTreeMap<Spanned<SmolStr>, Spanned<SmolStr>>,
 ) -> BTreeMap<SmolStr, (u64, u64)> {
     let mut factors = BTreeMap::new();
     for (name, text) in written {
+        cx.check_resource(file, name, &name.value);
         match factor(text) {
             Some(factor) => {
-                factors.insert(name.clone(), factor);
+                factors.insert(name.value.clone(), factor);
             }
             None => cx.error(
                 codes::fields::INVALID_VALUE,

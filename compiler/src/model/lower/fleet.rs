@@ -1,8 +1,10 @@
 //! `fleet.yaml`.
 
 use super::{Docs, Lowering};
-use crate::api::{BranchesSpec, FleetSpec, SecretsSpec};
+use crate::api::{BranchesSpec, FleetFailoverSpec, FleetSpec, SecretsSpec};
 use crate::base::FileId;
+use crate::base::branch::check_branch;
+use crate::base::name::NameRule;
 use crate::diag::{Diagnostic, Place, codes};
 use crate::model::Settings;
 
@@ -30,14 +32,16 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
         tool_version,
         defaults: _, // placement.rs
         branches,
-        limits: _,   // not yet
-        failover: _, // not yet
-        adopt: _,    // not yet
-        drift: _,    // not yet
+        limits: _, // not yet
+        failover,
+        adopt: _, // not yet
+        drift: _, // not yet
         secrets,
         values,
     } = &fleet.spec;
     settings.file = Some(*file);
+    cx.check_name(*file, &fleet.metadata.name, NameRule::Dns1123Subdomain, "fleet name");
+    super::policy::labels(cx, *file, &fleet.metadata);
     if let Some(version) = tool_version
         && version.as_str() != env!("CARGO_PKG_VERSION")
     {
@@ -52,8 +56,14 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
     }
     if let Some(BranchesSpec { intents, live, rendered: _ }) = branches {
         for (written, setting) in [(live, &mut settings.live_branch), (intents, &mut settings.intents_branch)] {
-            if let Some(name) = written {
-                setting.clone_from(&name.value);
+            let Some(name) = written else { continue };
+            match check_branch(&name.value) {
+                Ok(()) => setting.clone_from(&name.value),
+                Err(expected) => cx.error(
+                    codes::fields::INVALID_NAME,
+                    Place::Span(*file, name.span),
+                    format!("`{}` is not a valid branch name: expected {expected}", name.value),
+                ),
             }
         }
         if settings.live_branch == settings.intents_branch {
@@ -67,6 +77,13 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
     }
     if let Some(SecretsSpec { plaintext, decryption: _ }) = secrets {
         settings.plaintext = plaintext.as_ref().map(|p| p.value).unwrap_or_default();
+    }
+    if let Some(failover) = failover {
+        let FleetFailoverSpec { max_clusters, after, purge_mode: _ } = &failover.value;
+        settings.failover.max_clusters = *max_clusters;
+        if let Some(after) = after {
+            settings.failover.after_secs = after.secs;
+        }
     }
     settings.values.clone_from(values);
     settings

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Docs, FileInput, Lowering};
+use crate::base::glob::Glob;
 use crate::base::{FileId, SmolStr, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
 use crate::parse::DocBody;
@@ -42,24 +43,39 @@ pub(super) fn assign(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Vec<FileId>>
             at = folder(at);
         }
     }
+    // Apps with a pattern that matches nothing, and may have been meant for any file of the team
+    let mut unmatched: BTreeSet<FileId> = BTreeSet::new();
     for (index, (file, app)) in docs.apps.iter().enumerate() {
         for pattern in app.spec.manifests.iter().flatten() {
-            for id in matching(cx, *file, pattern, &manifests) {
-                files_of[index].insert(id);
-                taken.insert(id);
+            match matching(cx, *file, pattern, &manifests) {
+                Some(found) => {
+                    files_of[index].extend(&found);
+                    taken.extend(found);
+                }
+                None => {
+                    unmatched.insert(*file);
+                }
             }
         }
     }
-    report_unused(cx, &manifests, &taken, &folders);
+    // only now, or one wrong pattern would hide the next
+    let mut astray: BTreeSet<String> = BTreeSet::new();
+    for file in unmatched {
+        let path = cx.path(file).as_str().to_owned();
+        cx.unread.objects_in(&path);
+        astray.extend(path.split('/').nth(1).map(str::to_owned));
+    }
+    report_unused(cx, &manifests, &taken, (&folders, &astray));
     files_of.into_iter().map(|set| set.into_iter().collect()).collect()
 }
 
-/// Reports files that no App takes; of a folder with several and without any other, the folder.
+/// Reports files that no App takes; of a folder with several and without any other, the folder. Nothing of `astray`, teams
+/// with a pattern that may be meant for what looks unused.
 fn report_unused(
     cx: &mut Lowering<'_>,
     manifests: &[(FileId, String)],
     taken: &BTreeSet<FileId>,
-    apps: &BTreeMap<String, Vec<usize>>,
+    (apps, astray): (&BTreeMap<String, Vec<usize>>, &BTreeSet<String>),
 ) {
     // folders with something in use at or below them
     let mut used: BTreeSet<&str> = apps.keys().flat_map(|path| folders_up(path)).collect();
@@ -68,7 +84,10 @@ fn report_unused(
     let mut unused: BTreeMap<String, Vec<FileId>> = BTreeMap::new();
     for (id, path) in manifests.iter().filter(|(id, _)| !taken.contains(id)) {
         let team = path.split('/').nth(1).unwrap_or_default();
-        if cx.unread.intents_of(team) || cx.teams.binary_search_by(|t| t.name.as_str().cmp(team)).is_err() {
+        if astray.contains(team)
+            || cx.unread.intents_of(team)
+            || cx.teams.binary_search_by(|t| t.name.as_str().cmp(team)).is_err()
+        {
             continue;
         }
         let outermost = folders_up(folder(path)).take_while(|f| !used.contains(f)).last();
@@ -138,76 +157,47 @@ fn manifest_files(cx: &mut Lowering<'_>) -> Vec<(FileId, String)> {
     found
 }
 
+/// The files that a pattern of an App matches; `None` where that it has none was said.
 fn matching(
     cx: &mut Lowering<'_>,
     app_file: FileId,
     pattern: &Spanned<SmolStr>,
     manifests: &[(FileId, String)],
-) -> Vec<FileId> {
+) -> Option<Vec<FileId>> {
     let place = Place::Span(app_file, pattern.span);
     let app_path = cx.path(app_file).as_str().to_owned();
     let team = app_path.split('/').take(2).collect::<Vec<_>>().join("/");
-    let Some(full) = resolve(folder(&app_path), &pattern.value).filter(|p| p.starts_with(&format!("{team}/"))) else {
-        cx.report(
-            Diagnostic::new(codes::layout::BAD_GLOB, place, format!("`{}` leaves the team's folder", pattern.value))
+    let glob = match Glob::below(folder(&app_path), &pattern.value) {
+        Ok(Some(glob)) if glob.stays_in(&team) => glob,
+        Ok(_) => {
+            cx.report(
+                Diagnostic::new(
+                    codes::layout::BAD_GLOB,
+                    place,
+                    format!("`{}` leaves the team's folder", pattern.value),
+                )
                 .help(format!("patterns are relative to {} and stay inside {team}/", folder(&app_path))),
-        );
-        return Vec::new();
-    };
-    let glob = match glob::Pattern::new(&full) {
-        Ok(glob) => glob,
+            );
+            return None;
+        }
         Err(error) => {
-            cx.error(codes::layout::BAD_GLOB, place, format!("`{}` is no valid pattern: {}", pattern.value, error.msg));
-            return Vec::new();
+            cx.error(codes::layout::BAD_GLOB, place, format!("`{}` is no valid pattern: {error}", pattern.value));
+            return None;
         }
     };
-    let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
-    let found: Vec<FileId> =
-        manifests.iter().filter(|(_, path)| glob.matches_with(path, options)).map(|(id, _)| *id).collect();
+    let found: Vec<FileId> = manifests.iter().filter(|(_, path)| glob.matches(path)).map(|(id, _)| *id).collect();
     let team_name = team.trim_start_matches("teams/");
     if found.is_empty() && !cx.unread.objects_of(team_name) {
         cx.report(
             Diagnostic::new(codes::layout::BAD_GLOB, place, format!("`{}` matches no file", pattern.value))
                 .help("`*` matches inside one folder, `**/` any number of folders"),
         );
+        return None;
     }
-    found
+    Some(found)
 }
 
 /// The folder of a path; a path without one is its own.
 fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(folder, _)| folder)
-}
-
-/// Joins and resolves `.` and `..`; `None` where it leaves the root.
-fn resolve(base: &str, relative: &str) -> Option<String> {
-    let mut parts: Vec<&str> = base.split('/').collect();
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    (!relative.starts_with('/')).then(|| parts.join("/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::resolve;
-
-    #[test]
-    fn patterns_resolve_below_the_app() {
-        for (base, relative, expected) in [
-            ("teams/a/web", "base/*.yaml", Some("teams/a/web/base/*.yaml")),
-            ("teams/a/web", "../shared/**/*.yaml", Some("teams/a/shared/**/*.yaml")),
-            ("teams/a/web", "./x.yaml", Some("teams/a/web/x.yaml")),
-            ("teams/a", "../../../etc/*", None),
-            ("teams/a", "/etc/*", None),
-        ] {
-            assert_eq!(resolve(base, relative).as_deref(), expected, "{base} {relative}");
-        }
-    }
 }

@@ -6,9 +6,12 @@
 //! The next kind is lowered in a file of its own here.
 
 mod app;
+mod autoscale;
 mod cluster;
 mod fleet;
+mod groups;
 mod manifests;
+mod objects;
 mod overrides;
 mod placement;
 mod policy;
@@ -17,6 +20,7 @@ mod selector;
 mod shadow;
 mod team;
 mod tide;
+mod tiers;
 mod unread;
 mod workload;
 mod workload_kind;
@@ -26,7 +30,7 @@ use std::sync::Arc;
 
 use crate::api::{Intent, Object, PriorityClass};
 use crate::base::name::{NameRule, check};
-use crate::base::{FileId, SmolStr, Spanned};
+use crate::base::{FileId, ResourceNameError, SmolStr, Spanned, check_resource_name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, codes};
 use crate::model::{Cluster, Fleet, Settings, Team};
 use crate::parse::{DocBody, FileIr};
@@ -74,10 +78,21 @@ pub fn lower(files: &[FileInput], diagnostics: &mut Diagnostics) -> (Fleet, Reco
     cx.teams = team::teams(&mut cx, &docs);
     let kinds = workload_kind::kinds(&mut cx, &docs);
     let (apps, tides) = app::apps(&mut cx, &docs);
+    invalid_names(&mut cx, &apps);
     let record = record::record(&mut cx, &apps);
     let fleet = Fleet { settings: cx.settings, clusters: cx.clusters, teams: cx.teams, apps, tides, kinds };
     super::check::all(&fleet, diagnostics);
     (fleet, record)
+}
+
+/// Clusters and Apps whose names were refused: what the record says of a name that is not there may be meant for them.
+/// After everything else, which takes their names as they are.
+fn invalid_names(cx: &mut Lowering<'_>, apps: &[Arc<crate::model::App>]) {
+    cx.unread.clusters |= cx.clusters.iter().any(|c| check(NameRule::Dns1123Subdomain, &c.name).is_err());
+    for app in apps.iter().filter(|app| check(NameRule::Dns1123Label, &app.name).is_err()) {
+        let team = Arc::clone(&cx.teams[app.team.index()]);
+        cx.unread.folder(&team.name);
+    }
 }
 
 /// What lowering knows so far.
@@ -129,6 +144,18 @@ impl Lowering<'_> {
             );
         }
     }
+
+    /// Checks the name of a resource, which may be the end of the key it stands in, and reports a misspelt one.
+    fn check_resource(&mut self, file: FileId, key: &Spanned<SmolStr>, name: &str) {
+        let Err(error) = check_resource_name(name) else { return };
+        let message = format!("`{}` names no resource: {error}", key.value);
+        let mut diagnostic = Diagnostic::new(codes::fields::INVALID_NAME, Place::Span(file, key.span), message);
+        if let ResourceNameError::Unknown { nearest: Some(near) } = error {
+            let before = key.value.strip_suffix(name).unwrap_or_default();
+            diagnostic = diagnostic.help(format!("did you mean `{before}{near}`?"));
+        }
+        self.report(diagnostic);
+    }
 }
 
 /// A document and its file.
@@ -156,7 +183,8 @@ impl<'a> Docs<'a> {
         for (index, file) in (0_u32..).zip(files) {
             let id = FileId(index);
             if manifests::is_tool_input(&cx.charts, file) {
-                cx.unread.objects_in(file.path.as_str());
+                let intents = file.ir.docs.iter().any(|doc| matches!(doc.body, DocBody::Intent(_)));
+                cx.unread.skipped(file.path.as_str(), intents || file.ir.lost_intent);
                 continue;
             }
             for finding in &file.ir.findings {

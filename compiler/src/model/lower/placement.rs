@@ -1,10 +1,10 @@
 //! Layers of `placement`: App, PlacementPolicy, Team, Fleet. Each field comes whole from the most specific layer that
 //! sets it; tolerations add up.
 
-use super::{Docs, Lowering, fleet, selector};
+use super::{Docs, Lowering, fleet, groups, selector, tiers};
 use crate::api::{
-    Capacity, DefaultsSpec, PerCluster, PlacementClusters, PlacementPolicySpec, PlacementSpec, ReplicasSpec,
-    SpreadSpec, Strategy,
+    AutoscaledReplicas, AutoscaledRoom, Capacity, DefaultsSpec, GroupBy, PerCluster, PlacementClusters,
+    PlacementPolicySpec, PlacementSpec, QuotaCount, ReplicasSpec, SpreadSpec, Strategy,
 };
 use crate::base::labels::Labels;
 use crate::base::name::{self, NameRule};
@@ -12,7 +12,8 @@ use crate::base::taint::Toleration;
 use crate::base::{DigestWriter, FileId, SmolStr, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes};
 use crate::model::{
-    ClusterSet, Layer, LayerKind, Placement, PlacementField, Rank, Replicas, Spread, Team, TopologyKey, WeightRule,
+    AutoscaledPolicy, ClusterSet, Layer, LayerKind, Placement, PlacementField, Rank, Replicas, Spread, Team,
+    TopologyKey, WeightRule,
 };
 
 /// One layer that applies to an app.
@@ -109,9 +110,11 @@ type Stated<'a, T> = Option<(&'a LayerSpec<'a>, &'a Spanned<T>)>;
 
 /// Reports what is wrong with a placement by itself, whether it ever takes effect or not.
 pub(super) fn check(cx: &mut Lowering<'_>, file: FileId, spec: &PlacementSpec) {
-    let PlacementSpec { clusters, tolerations, spread, replicas, affinity: _, anti_affinity: _, move_: _ } = spec;
+    let PlacementSpec { clusters, tolerations, spread, replicas, affinity, anti_affinity, move_: _ } = spec;
+    groups::check(cx, file, affinity.as_ref(), anti_affinity.as_ref());
     if let Some(clusters) = clusters {
         selector::clusters(cx, file, &clusters.value.selector(), clusters.span);
+        clusters.value.tiers.iter().for_each(|tiers| tiers::check(cx, file, tiers));
     }
     add_tolerations(cx, file, tolerations, &mut Vec::new());
     if let Some(spread) = spread {
@@ -128,7 +131,7 @@ pub(super) fn resolve(
     docs: &Docs<'_>,
     layers: &[LayerSpec<'_>],
     team: &Team,
-    app_file: FileId,
+    (app_file, labels): (FileId, &Labels),
 ) -> (Placement, Option<Total>) {
     let team_clusters = &team.clusters;
     let mut from = Vec::new();
@@ -136,15 +139,17 @@ pub(super) fn resolve(
     let mut clusters: Stated<'_, PlacementClusters> = None;
     let mut spread: Stated<'_, Vec<Spanned<SpreadSpec>>> = None;
     let mut replicas: Stated<'_, ReplicasSpec> = None;
+    let mut affinity: Stated<'_, GroupBy> = None;
+    let mut anti_affinity: Stated<'_, GroupBy> = None;
     for layer in layers {
         let PlacementSpec {
             clusters: layer_clusters,
             tolerations: layer_tolerations,
             spread: layer_spread,
             replicas: layer_replicas,
-            affinity: _,      // not yet
-            anti_affinity: _, // not yet
-            move_: _,         // not yet
+            affinity: layer_affinity,
+            anti_affinity: layer_anti,
+            move_: _, // not yet
         } = layer.spec;
         let mut note = |field, span| {
             from.push((field, Layer { kind: layer.kind, name: layer.name.clone(), file: layer.file, span }));
@@ -153,6 +158,8 @@ pub(super) fn resolve(
             ("clusters", clusters.map(|(l, _)| l), layer_clusters.as_ref().map(|c| c.span)),
             ("spread", spread.map(|(l, _)| l), layer_spread.as_ref().map(|s| s.span)),
             ("replicas", replicas.map(|(l, _)| l), layer_replicas.as_ref().map(|r| r.span)),
+            ("affinity", affinity.map(|(l, _)| l), layer_affinity.as_ref().map(|a| a.span)),
+            ("antiAffinity", anti_affinity.map(|(l, _)| l), layer_anti.as_ref().map(|a| a.span)),
         ];
         for (field, winner, span) in stated {
             if let Some(span) = span {
@@ -171,6 +178,14 @@ pub(super) fn resolve(
             note(PlacementField::Replicas, r.span);
             replicas = Some((layer, r));
         }
+        if let (None, Some(a)) = (&affinity, layer_affinity) {
+            note(PlacementField::Affinity, a.span);
+            affinity = Some((layer, a));
+        }
+        if let (None, Some(a)) = (&anti_affinity, layer_anti) {
+            note(PlacementField::AntiAffinity, a.span);
+            anti_affinity = Some((layer, a));
+        }
         if let Some(first) = layer_tolerations.first() {
             note(PlacementField::Tolerations, first.span);
         }
@@ -184,13 +199,18 @@ pub(super) fn resolve(
     let before = cx.said;
     let selector = clusters.map(|(layer, c)| selector::clusters(cx, layer.file, &c.value.selector(), c.span));
     let matching = selector.as_ref().map_or_else(|| ClusterSet::all(cx.clusters.len()), |s| selector::set(cx, s));
-    let candidates = matching.and(team_clusters);
+    let tiers = clusters.and_then(|(layer, c)| {
+        let strategy = replicas.and_then(|(_, r)| r.value.strategy.as_ref()).map(|s| s.value);
+        Some(tiers::lower(cx, layer.file, c.value.tiers.as_ref()?, &matching, strategy))
+    });
+    let in_tiers = tiers.as_ref().map_or_else(|| matching.clone(), tiers::union);
+    let candidates = in_tiers.and(team_clusters);
     if let (Some((layer, c)), Some(s)) = (clusters, &selector) {
         // what the platform says for many teams is narrowed by each team's clusters; a team knows its own
         if layer.of_team {
             named_but_not_allowed(cx, layer.file, c.value.names.as_deref().unwrap_or_default(), team);
         }
-        if candidates.is_empty() && cx.said.errors == before.errors && !team_clusters.is_empty() {
+        if matching.and(team_clusters).is_empty() && cx.said.errors == before.errors && !team_clusters.is_empty() {
             selector::none_matches(cx, Place::Span(layer.file, c.span), s, team_clusters);
         }
     }
@@ -204,7 +224,20 @@ pub(super) fn resolve(
         None => self::replicas(cx, app_file, &ReplicasSpec::default()),
     };
     from.sort_by_key(|(field, layer)| (*field, layer.kind));
-    (Placement { candidates, selector, layers: from, tolerations, spread, replicas }, total)
+    let mut key = |(layer, by): (&LayerSpec<'_>, &Spanned<GroupBy>)| {
+        if layer.kind == LayerKind::App {
+            groups::labelled(cx, layer.file, by, labels);
+        }
+        by.value.group_by.value.clone()
+    };
+    let keys = [affinity, anti_affinity].map(|stated| stated.map(&mut key));
+    if let Some((layer, by)) = anti_affinity {
+        groups::bounded_copies(cx, layer.file, by, &replicas, &spread);
+    }
+    let [affinity, anti_affinity] = keys;
+    let placement =
+        Placement { candidates, selector, tiers, affinity, anti_affinity, layers: from, tolerations, spread, replicas };
+    (placement, total)
 }
 
 /// Where the `total` of an app is written.
@@ -217,7 +250,7 @@ pub(super) struct Total {
 fn add_tolerations(cx: &mut Lowering<'_>, file: FileId, from: &[Spanned<Toleration>], to: &mut Vec<Toleration>) {
     for toleration in from {
         if let Err(error) = toleration.validate() {
-            cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, toleration.span), error.to_string());
+            cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, toleration.span), error.message);
         }
         if !to.contains(&toleration.value) {
             to.push(toleration.value.clone());
@@ -288,7 +321,7 @@ fn spread(cx: &mut Lowering<'_>, file: FileId, written: &[Spanned<SpreadSpec>]) 
 
 /// Lowers a `replicas` block.
 pub(super) fn replicas(cx: &mut Lowering<'_>, file: FileId, written: &ReplicasSpec) -> Replicas {
-    let ReplicasSpec { strategy, total, weights, weigh_by, capacity, per_cluster, autoscaled: _ } = written;
+    let ReplicasSpec { strategy, total, weights, weigh_by, capacity, per_cluster, autoscaled } = written;
     let strategy_value = strategy.as_ref().map(|s| s.value);
     if let Some(weigh_by) = weigh_by {
         if weigh_by.as_str() != "Available" {
@@ -335,13 +368,6 @@ pub(super) fn replicas(cx: &mut Lowering<'_>, file: FileId, written: &ReplicasSp
             format!("`max: {}` is below `min: {least}`", bad.value),
         );
     }
-    if let Some(total) = total.filter(|t| t.value > i32::MAX as u32) {
-        cx.error(
-            codes::fields::INVALID_VALUE,
-            Place::Span(file, total.span),
-            "`total` must be at most 2147483647, the most that Kubernetes takes as replicas",
-        );
-    }
     Replicas {
         strategy: strategy_value,
         total: total.as_ref().map(|t| t.value),
@@ -349,7 +375,24 @@ pub(super) fn replicas(cx: &mut Lowering<'_>, file: FileId, written: &ReplicasSp
         capacity: capacity.as_ref().map_or_else(|| default_capacity(strategy_value), |c| c.value),
         min: least,
         max: max.map(|m| m.value),
+        autoscaled: autoscaled_policy(autoscaled.as_ref().map(|a| a.value).unwrap_or_default()),
         digest: digest.finish(),
+    }
+}
+
+/// Room is booked for the fewest, quota for the most replicas, unless stated otherwise.
+fn autoscaled_policy(written: AutoscaledReplicas) -> AutoscaledPolicy {
+    let AutoscaledReplicas { room, quota } = written;
+    AutoscaledPolicy {
+        books_max: match room {
+            // `Observed` is refused as not yet
+            None | Some(AutoscaledRoom::Min | AutoscaledRoom::Observed) => false,
+            Some(AutoscaledRoom::Max) => true,
+        },
+        counts_max: match quota {
+            None | Some(QuotaCount::Max) => true,
+            Some(QuotaCount::Min) => false,
+        },
     }
 }
 

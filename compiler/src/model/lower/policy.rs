@@ -1,10 +1,12 @@
 //! Priority classes, and what all kinds share: labels of metadata, names of classes.
 
+use std::collections::BTreeMap;
+
 use super::{Docs, Lowering};
 use crate::api::{Metadata, PriorityClass};
 use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check, nearest};
-use crate::base::{FileId, SmolStr, Spanned};
+use crate::base::{FileId, SmolStr, Span, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
 
 /// Reads `kind: PriorityClass` into the table of priorities.
@@ -21,6 +23,7 @@ pub(super) fn priority_classes(cx: &mut Lowering<'_>, docs: &Docs<'_>) {
             preemption_policy: _, // Never, or refused as not yet
         } = class;
         cx.check_name(file, &metadata.name, NameRule::Dns1123Subdomain, "priority class name");
+        labels(cx, file, metadata);
         cx.classes.insert(metadata.name.value.clone(), value.value);
         if let Some(flag) = global_default.as_ref().filter(|g| g.value) {
             match default {
@@ -60,17 +63,34 @@ pub(super) fn known_class(cx: &mut Lowering<'_>, file: FileId, name: &Spanned<Sm
 pub(super) fn labels(cx: &mut Lowering<'_>, file: FileId, metadata: &Metadata) -> Labels {
     let Metadata { name: _, labels, annotations: _ } = metadata;
     for (key, value) in labels {
-        for (part, rule, what) in
-            [(key, NameRule::QualifiedName, "label key"), (value, NameRule::LabelValue, "label value")]
-        {
-            if let Err(expected) = check(rule, &part.value) {
-                cx.error(
-                    codes::fields::INVALID_LABEL,
-                    Place::Span(file, part.span),
-                    format!("`{}` is not a valid {what}: {expected}", part.value),
-                );
-            }
-        }
+        label(cx, file, (&key.value, key.span), (&value.value, value.span));
     }
     labels.iter().map(|(k, v)| (k.value.clone(), v.value.clone())).collect()
+}
+
+/// The labels of nodes or Namespaces, which have no places of their own: what is malformed is reported where they stand.
+pub(super) fn plain_labels(
+    cx: &mut Lowering<'_>,
+    file: FileId,
+    labels: &BTreeMap<SmolStr, SmolStr>,
+    span: Span,
+) -> Labels {
+    for (key, value) in labels {
+        label(cx, file, (key, span), (value, span));
+    }
+    labels.clone()
+}
+
+fn label(cx: &mut Lowering<'_>, file: FileId, key: (&str, Span), value: (&str, Span)) {
+    for ((part, span), rule, what) in
+        [(key, NameRule::QualifiedName, "label key"), (value, NameRule::LabelValue, "label value")]
+    {
+        if let Err(expected) = check(rule, part) {
+            cx.error(
+                codes::fields::INVALID_LABEL,
+                Place::Span(file, span),
+                format!("`{part}` is not a valid {what}: {expected}"),
+            );
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Docs, Lowering, selector};
-use crate::api::{self, KindsSpec, NamespaceSpec, QuotaSpec, TeamSpec};
-use crate::base::name::NameRule;
+use crate::api::{self, KindsSpec, NamespaceSpec, QuotaScope, QuotaSpec, TeamSpec};
+use crate::base::name::{NameRule, check, nearest};
 use crate::base::quantity::amount;
 use crate::base::{FileId, SmolStr};
 use crate::diag::{Diagnostic, Place, codes};
@@ -26,8 +26,8 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
         priority_class_names,
         service_account_name: _, // not yet
         placement: _,            // placement.rs
-        survive: _,              // not yet
-        owners: _,               // not yet
+        survive,
+        owners: _, // not yet
     } = &object.spec;
     let name = &object.metadata.name;
     cx.check_name(file, name, NameRule::Dns1123Label, "team name");
@@ -38,13 +38,23 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
     let mut rules = Vec::new();
     for spec in namespaces {
         let NamespaceSpec { name, prefix, labels } = &spec.value;
+        let labels = super::policy::plain_labels(cx, file, labels, spec.span);
         match (name, prefix) {
             (Some(name), None) => {
                 cx.check_name(file, name, NameRule::Dns1123Label, "namespace");
-                rules.push(NamespaceRule { text: name.value.clone(), prefix: false, labels: labels.clone() });
+                rules.push(NamespaceRule { text: name.value.clone(), prefix: false, labels });
             }
             (None, Some(prefix)) => {
-                rules.push(NamespaceRule { text: prefix.value.clone(), prefix: true, labels: labels.clone() });
+                // whether any namespace can begin so: one more letter makes the shortest
+                let shortest = prefix.clone().map(|text| SmolStr::new(format!("{text}a")));
+                if let Err(expected) = check(NameRule::Dns1123Label, &shortest.value) {
+                    cx.error(
+                        codes::fields::INVALID_NAME,
+                        Place::Span(file, prefix.span),
+                        format!("no namespace begins with `{}`: {expected}", prefix.value),
+                    );
+                }
+                rules.push(NamespaceRule { text: prefix.value.clone(), prefix: true, labels });
             }
             _ => cx.error(
                 codes::placement::CONTRADICTION,
@@ -74,31 +84,64 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
         name_span: name.span,
         namespaces: rules,
         clusters: may_use,
-        quota: quota.iter().map(|q| self::quota(cx, file, &q.value, q.span)).collect(),
+        quota: quota.iter().flat_map(|q| self::quota(cx, file, &q.value, q.span)).collect(),
         allow,
         deny,
+        priority_classes: priority_class_names.iter().map(|class| class.value.clone()).collect(),
+        survive: survive.as_ref().map(|survive| survive.value),
     }
 }
 
-fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::base::Span) -> Quota {
-    let QuotaSpec { hard, clusters, scope: _ } = written; // scope: Total, or refused as not yet
+/// Names in a ResourceQuota that people write, for hints.
+const QUOTA_NAMES: [&str; 10] = [
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "pods",
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+];
+
+/// Whether Kubernetes knows a resource of a ResourceQuota that is not looked at here: storage, and kinds of Services.
+fn is_known(name: &str) -> bool {
+    matches!(name, "services.loadbalancers" | "services.nodeports")
+        || name.ends_with(".storage")
+        || name.contains(".storageclass.storage.k8s.io/")
+}
+
+/// A quota: one for all its clusters, or one for each of them.
+fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::base::Span) -> Vec<Quota> {
+    let QuotaSpec { hard, clusters, scope } = written;
     let mut amounts = std::collections::BTreeMap::new();
     for (name, quantity) in hard {
-        let unit = match name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")) {
-            Some(resource) if !resource.is_empty() => resource,
-            // Kubernetes reads `cpu` and `memory` in a ResourceQuota as requests
-            _ if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage" | "pods") => name.as_str(),
-            _ => {
-                cx.report(
-                    Diagnostic::new(
-                        codes::fields::NOT_YET,
-                        Place::Span(file, name.span),
-                        format!("a quota on `{}` is not supported yet", name.value),
-                    )
-                    .help("supported: requests.<resource>, limits.<resource>, cpu, memory, pods"),
-                );
-                continue;
-            }
+        if let Some(resource) = name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits."))
+            && !resource.is_empty()
+            && !is_known(name)
+        {
+            cx.check_resource(file, name, resource);
+        }
+        let Some(unit) = unit(name) else {
+            let diagnostic = if is_known(name) {
+                let message = format!("a quota on `{}` is not supported yet", name.value);
+                Diagnostic::new(codes::fields::NOT_YET, Place::Span(file, name.span), message).help(
+                    "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>",
+                )
+            } else {
+                let message = format!("a quota on `{}` counts nothing: there is no such resource", name.value);
+                let help = match nearest(name, QUOTA_NAMES.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, \
+                             count/<plural>.<group>"
+                        .to_owned(),
+                };
+                Diagnostic::new(codes::fields::INVALID_NAME, Place::Span(file, name.span), message).help(help)
+            };
+            cx.report(diagnostic);
+            continue;
         };
         if quantity.is_negative() {
             cx.error(
@@ -109,7 +152,38 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
         }
         amounts.insert(name.value.clone(), amount(unit, &quantity.value).max(0));
     }
-    Quota { span, hard: amounts, clusters: selector::set_or_all(cx, file, clusters.as_ref(), span) }
+    let clusters = selector::set_or_all(cx, file, clusters.as_ref(), span);
+    match scope.as_ref().map(|scope| scope.value) {
+        None | Some(QuotaScope::Total) => vec![Quota { span, hard: amounts, clusters, of_cluster: None }],
+        Some(QuotaScope::PerCluster) => clusters
+            .iter()
+            .map(|cluster| Quota {
+                span,
+                hard: amounts.clone(),
+                clusters: [cluster].into_iter().collect(),
+                of_cluster: Some(cluster),
+            })
+            .collect(),
+    }
+}
+
+/// The resource whose unit a name of a ResourceQuota is in. Kubernetes reads `cpu`, `memory` and huge pages as requests.
+/// Sizes and classes of volumes and kinds of Services are not looked at.
+fn unit(name: &str) -> Option<&str> {
+    if name.ends_with(".storage") || name.contains(".storageclass.storage.k8s.io/") {
+        return None;
+    }
+    match name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")) {
+        Some("") => None,
+        Some(resource) => Some(resource),
+        None if matches!(name, "cpu" | "memory" | "ephemeral-storage" | "pods") => Some(name),
+        None if name.starts_with("hugepages-") => Some(name),
+        // Objects are counted in whole ones, as pods are.
+        None if name == "count/pods" || Quota::counts_objects(name).is_some_and(|plural| !plural.is_empty()) => {
+            Some("pods")
+        }
+        None => None,
+    }
 }
 
 /// The team whose folder a file lies in; a folder of no team is reported once.
@@ -136,7 +210,7 @@ pub(super) fn folders_without_team(cx: &mut Lowering<'_>) {
             cx.unread.folder(folder);
         }
         if owner(cx, FileId(index)).is_none() && !cx.unread.teams {
-            let near = crate::base::name::nearest(folder, cx.teams.iter().map(|t| t.name.as_str())).map(str::to_owned);
+            let near = nearest(folder, cx.teams.iter().map(|t| t.name.as_str())).map(str::to_owned);
             cx.report(
                 Diagnostic::new(
                     codes::layout::NO_TEAM,

@@ -94,9 +94,14 @@ impl Unread {
         }
     }
 
-    /// A file of a team's folder that is no manifest, although an App may count on it.
+    /// A file of a team's folder that is not what an App counts on.
     pub(super) fn objects_in(&mut self, path: &str) {
         self.file(FileClass::TeamFolder, path, false);
+    }
+
+    /// A file of a team's folder that is a tool's input, and whether intents lie in it all the same.
+    pub(super) fn skipped(&mut self, path: &str, intents: bool) {
+        self.file(FileClass::TeamFolder, path, intents);
     }
 
     /// A folder below `teams/` that belongs to no team.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Lowering, placement};
+use super::{Lowering, autoscale, placement};
 use crate::api::{ObjectRule, ReplicasSpec, Strategy};
 use crate::base::{DigestWriter, FileId, SmolStr, Span, Spanned};
 use crate::diag::{Diagnostic, Place, codes, first_of, some_of};
@@ -53,6 +53,7 @@ pub(super) fn workloads(
             share,
             replicas: policy.total.filter(|_| kind.replicas_field().is_some()).unwrap_or(replicas),
             completions,
+            autoscaled: None,
             policy,
         });
     }
@@ -74,6 +75,7 @@ pub(super) fn workloads(
             cx.error(codes::placement::CONTRADICTION, total.place.clone(), message);
         }
     }
+    autoscale::apply(cx, objects, &mut workloads, &own_total, total.as_ref());
     for ((rule, refusal), names) in refused {
         let span = rules[rule].value.divide.as_ref().map_or(rules[rule].span, |d| d.span);
         cx.report(refusal.diagnostic(Place::Span(app_file, span), &names));
@@ -199,7 +201,7 @@ fn share(
 /// A rule's `replicas` over the app's, field by field. Weights and what follows from a strategy belong together: a rule
 /// that states a strategy takes none of them from the app.
 fn overlay(base: &Replicas, written: &ReplicasSpec, own: Replicas) -> Replicas {
-    let ReplicasSpec { strategy, total, weights, weigh_by: _, capacity, per_cluster, autoscaled: _ } = written;
+    let ReplicasSpec { strategy, total, weights, weigh_by: _, capacity, per_cluster, autoscaled } = written;
     let mut digest = DigestWriter::new();
     digest.part(&base.digest.0).part(&own.digest.0);
     let divides = strategy.is_some() || weights.is_some();
@@ -210,6 +212,7 @@ fn overlay(base: &Replicas, written: &ReplicasSpec, own: Replicas) -> Replicas {
         capacity: if capacity.is_some() || strategy.is_some() { own.capacity } else { base.capacity },
         min: if per_cluster.is_some() { own.min } else { base.min },
         max: if per_cluster.is_some() { own.max } else { base.max },
+        autoscaled: if autoscaled.is_some() { own.autoscaled } else { base.autoscaled },
         digest: if divides { digest.finish() } else { base.digest },
     }
 }

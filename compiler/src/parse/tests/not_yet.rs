@@ -20,14 +20,23 @@ fn document(kind: &str) -> Value {
     }
     for row in NOT_YET.iter().filter(|row| row.kind == kind) {
         if let Some(refused) = row.value {
-            *value.pointer_mut(&place(row.path).to_string()).unwrap() = refused.into();
-        } else if value.pointer(&place(row.path).to_string()).is_none() {
-            // in a rule for single workloads
-            assert_eq!(row.path, ["spec", "objects", "[]", "replicas", "autoscaled"]);
-            value["spec"]["objects"][0]["replicas"]["autoscaled"] = serde_json::json!({"room": "Min"});
+            write(&mut value, row.path, refused);
+        }
+    }
+    for row in NOT_YET.iter().filter(|row| row.kind == "*") {
+        for (_, prefix) in PLACEMENTS.iter().filter(|(k, _)| *k == kind) {
+            if let Some(refused) = row.value {
+                write(&mut value, &[prefix, row.path].concat(), refused);
+            }
         }
     }
     value
+}
+
+/// Writes a value, and what is missing on the way to it.
+fn write(value: &mut Value, path: &[&str], refused: &str) {
+    let at = path.iter().fold(value, |at, key| if *key == "[]" { &mut at[0] } else { &mut at[*key] });
+    *at = refused.into();
 }
 
 /// The path with the first item of every list.

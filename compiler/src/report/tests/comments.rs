@@ -23,7 +23,13 @@ fn changed(value: &str) -> ObjectChange {
 #[test]
 fn it_is_bounded_and_says_what_it_leaves_out() {
     let mut diff = FleetDiff::default();
-    let quota = Shortfall::Quota { resource: "cpu".into(), used: "1".into(), more: "1".into(), hard: "1".into() };
+    let quota = Shortfall::Quota {
+        resource: "cpu".into(),
+        cluster: None,
+        used: "1".into(),
+        more: "1".into(),
+        hard: "1".into(),
+    };
     diff.errors = vec![AppShortfall { app: "shop/refused".into(), shortfall: quota }];
     diff.objects = (0..3_000)
         .map(|i| object("ConfigMap", &format!("old-{i:04}"), ObjectChange::Removed { remaining: 0 }))

@@ -75,7 +75,13 @@ fn deficits_are_warnings_at_the_name_of_the_app() {
         deficits: vec![
             Deficit::Unplaced { workload: 0, replicas: 2, wanted: 12, displaced: 0 },
             Deficit::Spread { topology_key: "region".into(), have: 1, min: 2, greedy: false },
-            Deficit::Quota { resource: "limits.memory".into(), used: 1 << 30, more: 1 << 30, hard: 3 << 29 },
+            Deficit::Quota {
+                resource: "limits.memory".into(),
+                cluster: None,
+                used: 1 << 30,
+                more: 1 << 30,
+                hard: 3 << 29,
+            },
             Deficit::NoWeightMatches { workload: 0 },
         ],
         ..AppTarget::default()

@@ -26,6 +26,7 @@ pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, violations: &mut Ve
             Share::Whole | Share::Everywhere => {}
         }
         completions(facts, &mut wrong);
+        autoscaling(facts, &mut wrong);
     }
 }
 
@@ -78,4 +79,41 @@ fn completions(facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut(String)) {
 
 fn given_in(facts: &WorkloadFacts<'_>, cluster: ClusterId) -> u32 {
     facts.seats.iter().filter(|seat| seat.cluster == cluster).filter_map(|seat| seat.completions).sum()
+}
+
+/// Both bounds of an autoscaler are given out to the clusters it runs in, the one that is booked as the seats have it.
+fn autoscaling(facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut(String)) {
+    let Some(autoscaled) = facts.workload.autoscaled else {
+        if facts.seats.iter().any(|seat| seat.bounds.is_some()) {
+            wrong("bounds of an autoscaler, and it has none".to_owned());
+        }
+        return;
+    };
+    let (mut least, mut most) = (0_u64, 0_u64);
+    for seat in &facts.seats {
+        let Some((min, max)) = seat.bounds else {
+            wrong("a seat without the bounds of its autoscaler".to_owned());
+            return;
+        };
+        let booked = if autoscaled.policy.books_max { max } else { min };
+        if min > max || booked != seat.replicas && !facts.is_copied() {
+            wrong(format!("{min} to {max} replicas where {} are booked", seat.replicas));
+        }
+        least += u64::from(min);
+        most += u64::from(max);
+    }
+    let clusters = facts.after.len() as u64;
+    let (min, max) = (u64::from(autoscaled.min), u64::from(autoscaled.max));
+    let all = sum(&facts.after) == u64::from(facts.wanted());
+    let right = match facts.is_copied() {
+        true => least == min * clusters && most == max * clusters,
+        // Where something is missing, less may be given out; nobody gets less than what is booked.
+        false => !all || clusters > min || (least == min && most == max),
+    };
+    if !right && !facts.seats.is_empty() {
+        wrong(format!("{least} to {most} replicas given out, of {min} to {max}"));
+    }
+    if !facts.is_copied() && !autoscaled.policy.books_max && clusters > min {
+        wrong(format!("in {clusters} clusters, and has {min} replicas at least"));
+    }
 }

@@ -57,10 +57,15 @@ fn is_true(inputs: &Inputs<'_>, app: &AppFacts<'_>, deficit: &Deficit) -> bool {
             let spread = app.app.placement.spread.iter().find(|spread| spread.key.as_str() == topology_key);
             spread.is_some_and(|spread| spread.min == *min && have <= min)
         }
-        Deficit::Quota { resource, used, more, hard } => {
-            let quotas = &inputs.fleet.team(app.app.team).quota;
-            let stated = quotas.iter().any(|quota| quota.hard.get(resource) == Some(hard));
+        Deficit::Quota { resource, cluster, used, more, hard } => {
+            let quotas = inputs.fleet.team(app.app.team).quota.iter().filter(|quota| quota.of_cluster == *cluster);
+            let stated = quotas.into_iter().any(|quota| quota.hard.get(resource) == Some(hard));
             stated && *more > 0 && used + more > *hard
+        }
+        Deficit::Group { clusters, anti, .. } => {
+            let key = &app.app.placement;
+            let grouped = if *anti { &key.anti_affinity } else { &key.affinity };
+            *clusters > 0 && grouped.is_some()
         }
         Deficit::NoWeightMatches { workload } => app.workloads.get(usize::from(*workload)).is_some_and(|facts| {
             facts.workload.policy.weights.is_some() && facts.proper.is_empty() && facts.wanted() > 0

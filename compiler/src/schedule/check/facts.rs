@@ -14,6 +14,8 @@ use crate::schedule::target::{AppTarget, Seat};
 use crate::schedule::{Scenario, Target};
 use crate::variants::Variants;
 
+use super::{groups, tiers};
+
 /// What is checked, and against what.
 pub(super) struct Inputs<'a> {
     pub fleet: &'a Fleet,
@@ -23,6 +25,8 @@ pub(super) struct Inputs<'a> {
     record: &'a Record,
     scenario: &'a Scenario,
     taints: Vec<Vec<Taint>>,
+    /// Apps that share their clusters, and apps that share none: by app its group, in the order of scheduling.
+    pub groups: groups::Groups,
     /// Custom kinds some cluster may lack, with where a definition may be.
     definitions: BTreeMap<(&'a str, &'a str), ClusterSet>,
     restricted: bool,
@@ -34,6 +38,8 @@ pub(super) struct AppFacts<'a> {
     pub app: &'a App,
     pub target: &'a AppTarget,
     pub placed: Option<&'a PlacedApp>,
+    /// A person froze its placement.
+    pub suspended: bool,
     pub workloads: Vec<WorkloadFacts<'a>>,
 }
 
@@ -106,6 +112,7 @@ impl<'a> Inputs<'a> {
             record,
             scenario,
             taints: fleet.clusters.iter().map(|cluster| taints_of(cluster)).collect(),
+            groups: groups::Groups::new(fleet),
             definitions,
             restricted,
         }
@@ -128,7 +135,10 @@ impl<'a> Inputs<'a> {
         if !app.placement.candidates.contains(id) {
             return Standing::Leaving;
         }
-        if lifecycle == Lifecycle::Draining || untolerated(Some(TaintEffect::NoExecute)) {
+        if self.is_evicted(app, cluster)
+            || lifecycle == Lifecycle::Draining
+            || untolerated(Some(TaintEffect::NoExecute))
+        {
             return Standing::Evicting;
         }
         let silent = matches!(observed.and_then(|o| o.outage), Some(OutageState::Lost | OutageState::Quarantined));
@@ -138,12 +148,32 @@ impl<'a> Inputs<'a> {
         Standing::Open
     }
 
+    /// What a cluster is to an app, with the tier in use and its groups minded.
+    pub fn standing_in_scope(&self, facts: &AppFacts<'_>, id: ClusterId) -> Standing {
+        let standing = self.standing(facts.app, id);
+        let stays = tiers::is_in_use(facts, id) && groups::stays(self, facts.id, id);
+        if stays { standing } else { standing.max(Standing::Leaving) }
+    }
+
+    fn is_evicted(&self, app: &App, cluster: &Cluster) -> bool {
+        let team = &self.fleet.team(app.team).name;
+        !self.scenario.evict.is_empty()
+            && self.scenario.evict.contains(&(team.clone(), app.name.clone(), cluster.name.clone()))
+    }
+
     /// What a cluster is to a workload.
     pub fn standing_of(&self, facts: &AppFacts<'_>, workload: &Workload, id: ClusterId) -> Standing {
+        let standing = self.standing_in_itself(facts, workload, id);
+        if tiers::is_in_use(facts, id) { standing } else { standing.max(Standing::Leaving) }
+    }
+
+    /// What a cluster is to a workload, whichever tier is in use.
+    pub fn standing_in_itself(&self, facts: &AppFacts<'_>, workload: &Workload, id: ClusterId) -> Standing {
         let app = match self.standing(facts.app, id) {
             Standing::Evicting if self.is_bound(facts, workload) => Standing::Closed,
             other => other,
         };
+        let app = if groups::stays(self, facts.id, id) { app } else { app.max(Standing::Leaving) };
         let may = reaches(&facts.app.objects[workload.object], id) && weight(workload, id) > 0;
         if may { app } else { app.max(Standing::Leaving) }
     }
@@ -238,8 +268,10 @@ impl<'a> AppFacts<'a> {
         if target.clusters.iter().any(|cluster| cluster.index() >= fleet.clusters.len()) {
             return wrong("a selected cluster that does not exist".to_owned());
         }
-        let placed = inputs.record.apps.get(&(fleet.team(app.team).name.clone(), app.name.clone()));
-        let mut facts = Self { id, app, target, placed, workloads: Vec::with_capacity(app.workloads.len()) };
+        let key = (fleet.team(app.team).name.clone(), app.name.clone());
+        let placed = inputs.record.apps.get(&key);
+        let suspended = placed.is_some() && inputs.record.suspended.contains(&key);
+        let mut facts = Self { id, app, target, placed, suspended, workloads: Vec::with_capacity(app.workloads.len()) };
         for (index, workload) in app.workloads.iter().enumerate() {
             let workload = facts.workload(inputs, index, workload);
             facts.workloads.push(workload);

@@ -2,7 +2,7 @@
 
 use super::facts::{AppFacts, Inputs, Standing, WorkloadFacts, limits, sum};
 use super::rooms::Displaced;
-use super::spread;
+use super::{spread, tiers};
 use crate::base::ClusterId;
 use crate::model::Share;
 
@@ -34,8 +34,33 @@ fn has_cause<'d>(
     facts: &WorkloadFacts<'_>,
     cluster: ClusterId,
 ) -> bool {
-    let leaves = inputs.standing_of(app, facts.workload, cluster) >= Standing::Evicting;
-    leaves || is_disturbed(inputs, app, facts) || breaks_spread(inputs, app) || displaced().has(app.id, cluster)
+    let leaves = leaving(inputs, app, facts, cluster);
+    let switches = tiers::has_changed(app) && !tiers::is_in_use(app, cluster) && may_switch(inputs, app, displaced);
+    leaves
+        || switches
+        || is_disturbed(inputs, app, facts)
+        || breaks_spread(inputs, app)
+        || displaced().has(app.id, cluster)
+}
+
+/// Whether what runs in a cluster leaves it. Another tier than the recorded one is no reason by itself: something must have
+/// made the recorded one too small.
+fn leaving(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'_>, cluster: ClusterId) -> bool {
+    let standing = if tiers::has_changed(app) {
+        inputs.standing_in_itself(app, facts.workload, cluster)
+    } else {
+        inputs.standing_of(app, facts.workload, cluster)
+    };
+    standing >= Standing::Evicting
+}
+
+/// Whether anything of an app was not as it should be, so that another tier may hold more of it.
+fn may_switch<'d>(inputs: &Inputs<'_>, app: &AppFacts<'_>, displaced: &dyn Fn() -> &'d Displaced) -> bool {
+    app.workloads.iter().any(|facts| {
+        is_disturbed(inputs, app, facts)
+            || sum(&facts.before) != u64::from(facts.wanted())
+            || facts.before.keys().any(|cluster| displaced().has(app.id, *cluster))
+    }) || breaks_spread(inputs, app)
 }
 
 /// Whether the intent of a workload changed since it was recorded, or was not met.
@@ -53,8 +78,7 @@ fn is_disturbed(inputs: &Inputs<'_>, app: &AppFacts<'_>, facts: &WorkloadFacts<'
         let (least, most) = limits(facts.workload, *cluster);
         *replicas > most || (divided && *replicas < least.min(facts.wanted()))
     });
-    let leaving =
-        facts.before.keys().any(|cluster| inputs.standing_of(app, facts.workload, *cluster) >= Standing::Evicting);
+    let leaving = facts.before.keys().any(|cluster| leaving(inputs, app, facts, *cluster));
     facts.new || facts.former_rules || counts || out_of_bounds || leaving || (divided && is_filled_to_a_floor(facts))
 }
 

@@ -9,11 +9,14 @@
 mod counts;
 mod deficits;
 mod facts;
+mod groups;
 mod losses;
 mod quota;
 mod rooms;
 mod spread;
 mod standing;
+mod suspended;
+mod tiers;
 
 use std::cell::OnceCell;
 
@@ -46,13 +49,19 @@ pub fn check(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Sce
         // Seats that do not even name a place make every other rule meaningless.
         return violations;
     }
+    for app in apps.iter().filter(|app| app.suspended) {
+        suspended::check(&inputs, app, &mut violations);
+    }
     let displaced = OnceCell::new();
-    for app in &apps {
+    for app in apps.iter().filter(|app| !app.suspended) {
         standing::check(&inputs, app, &mut violations);
         counts::check(&inputs, app, &mut violations);
         deficits::check(&inputs, app, &mut violations);
         spread::check(&inputs, app, &mut violations);
-        losses::check(&inputs, app, &|| displaced.get_or_init(|| rooms::displaced(&inputs, &apps)), &mut violations);
+        groups::check(&inputs, app, &mut violations);
+        let displaced = || displaced.get_or_init(|| rooms::displaced(&inputs, &apps));
+        tiers::check(&inputs, app, &displaced, &mut violations);
+        losses::check(&inputs, app, &displaced, &mut violations);
     }
     quota::check(&inputs, &apps, &mut violations);
     rooms::check(&inputs, &apps, &mut violations);

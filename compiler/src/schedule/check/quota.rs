@@ -1,5 +1,7 @@
 //! No team asks for more than its quota because of an increase.
 
+use std::collections::BTreeMap;
+
 use super::facts::{AppFacts, Inputs, WorkloadFacts, sum};
 use crate::base::{ClusterId, SmolStr};
 use crate::kinds::pod::PodFacts;
@@ -24,17 +26,22 @@ fn one(
     (team, quota, resource, hard): (&SmolStr, &Quota, &SmolStr, i128),
     violations: &mut Vec<String>,
 ) {
+    if let Some(plural) = Quota::counts_objects(resource) {
+        return objects(inputs, apps, (team, quota, plural, hard), violations);
+    }
     let (mut used, mut moved) = (0_i128, 0_i128);
     let mut grown: Option<&AppFacts<'_>> = None;
     for app in apps {
         let (mut before, mut after, mut grows) = (0_i128, 0_i128, false);
         for (index, facts) in app.workloads.iter().enumerate() {
-            let count = |seats: &std::collections::BTreeMap<ClusterId, u32>| {
-                let counted = seats.iter().filter(|(cluster, _)| quota.clusters.contains(**cluster));
+            let count = |seats: &BTreeMap<ClusterId, u32>| {
+                let counted = counted(facts, seats);
+                let counted = counted.iter().filter(|(cluster, _)| quota.clusters.contains(**cluster));
                 counted.map(|(cluster, n)| amount(inputs, app, facts, index, (*cluster, *n), resource)).sum::<i128>()
             };
             let (was, is) = (count(&facts.before), count(&facts.after));
-            grows |= is > was && sum(&facts.after) > sum(&facts.before);
+            // What comes to a cluster is more in it, wherever it comes from.
+            grows |= is > was && (quota.of_cluster.is_some() || sum(&facts.after) > sum(&facts.before));
             before += was;
             after += is;
         }
@@ -48,6 +55,56 @@ fn one(
     if let Some(app) = grown.filter(|_| used > hard + moved) {
         violations.push(format!(
             "{}: team {team} asks for {used} of {resource}, its quota is {hard}",
+            inputs.fleet.app_name(app.id)
+        ));
+    }
+}
+
+/// What counts of a workload in each cluster: its replicas, or what its autoscaler may have there.
+fn counted(facts: &WorkloadFacts<'_>, seats: &BTreeMap<ClusterId, u32>) -> BTreeMap<ClusterId, u32> {
+    let Some(autoscaled) = facts.workload.autoscaled else { return seats.clone() };
+    let replicas: Vec<u32> = seats.values().copied().collect();
+    let bounds = autoscaled.bounds(&replicas, facts.is_copied());
+    let of = |(min, max)| if autoscaled.policy.counts_max { max } else { min };
+    seats.keys().copied().zip(bounds.into_iter().map(of)).collect()
+}
+
+/// The same for objects: what is in a cluster of the quota counts, each by itself. An app that was there may have other
+/// objects than it had, which no record tells: only one that comes to a cluster is held against it.
+fn objects(
+    inputs: &Inputs<'_>,
+    apps: &[&AppFacts<'_>],
+    (team, quota, plural, hard): (&SmolStr, &Quota, &str, i128),
+    violations: &mut Vec<String>,
+) {
+    let mut used = 0_i128;
+    let mut came: Option<&AppFacts<'_>> = None;
+    for app in apps {
+        let runs: Vec<ClusterId> = app.workloads.iter().flat_map(|w| w.after.keys().copied()).collect();
+        let idle = app.app.workloads.iter().all(|workload| workload.replicas == 0);
+        let ran = |cluster: ClusterId| {
+            app.placed.is_some_and(|placed| placed.clusters.contains(inputs.cluster(cluster)))
+                || app.workloads.iter().any(|w| w.before.contains_key(&cluster))
+        };
+        for cluster in quota.clusters.iter() {
+            let present = if idle { app.target.clusters.contains(cluster) } else { runs.contains(&cluster) };
+            let counted = app.app.objects.iter().enumerate().filter(|(index, object)| {
+                let workload = app.workloads.iter().find(|w| w.workload.object == *index);
+                let there = workload.is_none_or(|w| w.after.contains_key(&cluster) || w.wanted() == 0);
+                let allowed = object.only.as_ref().is_none_or(|only| only.contains(cluster));
+                present && object.resource == plural && there && (allowed || workload.is_some_and(|w| w.wanted() > 0))
+            });
+            let count = i128::try_from(counted.count()).unwrap_or(i128::MAX);
+            used += count;
+            if count > 0 && !ran(cluster) {
+                came = Some(app);
+            }
+        }
+    }
+    // A move takes its objects along; in all clusters together nothing is more then.
+    if let Some(app) = came.filter(|_| used > hard && quota.of_cluster.is_some()) {
+        violations.push(format!(
+            "{}: team {team} has {used} of {plural}, its quota is {hard}",
             inputs.fleet.app_name(app.id)
         ));
     }
@@ -68,7 +125,7 @@ fn amount(
         inputs.written(app, index, cluster).unwrap_or(replicas)
     };
     let each = match (resource.as_str(), pod) {
-        ("pods", _) => 1,
+        ("pods" | "count/pods", _) => 1,
         (_, None) => 0,
         (name, Some(pod)) => match name.split_once('.') {
             Some(("limits", name)) => pod.limits.get(name),

@@ -18,7 +18,7 @@ pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, violations: &mut Ve
         }
     }
     for cluster in app.target.clusters.iter() {
-        let standing = inputs.standing(app.app, cluster);
+        let standing = inputs.standing_in_scope(app, cluster);
         let held = app.placed.is_some_and(|placed| placed.clusters.contains(inputs.cluster(cluster)))
             || app.workloads.iter().any(|facts| facts.before.contains_key(&cluster));
         if standing == Standing::Forbidden || (standing > Standing::Open && !held) {

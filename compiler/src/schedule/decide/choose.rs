@@ -81,7 +81,7 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
     let (view, app) = (stage.view, stage.view.fleet.app(id));
     let holders = tasks.iter().flat_map(|task| &task.held).filter(|(_, held)| held.stays > 0).map(|(c, _)| *c);
     let holders: ClusterSet = holders.collect();
-    let clusters = view.app(id).fresh.or(&holders);
+    let clusters = stage.fresh(id).or(&holders);
     let mut options = Vec::with_capacity(clusters.len());
     for cluster in clusters.iter() {
         let usable = |workload: usize| {
@@ -111,9 +111,11 @@ fn for_lead(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterI
     let workload = stage.view.workload(id, task.workload);
     let bounds = bounds(workload, cluster);
     let room = seat::room(stage, id, task.workload, task.wanted, cluster);
+    let room = task.shared_room(cluster, room);
+    let quota = task.left.cap(cluster, stage.pod(id, task.workload, cluster)).map(u64::from);
     let kept = seat::previous(stage, id, task, cluster, room).min(bounds.max.unwrap_or(u32::MAX));
-    let room = if stage.view.app(id).fresh.contains(cluster) {
-        [room, bounds.max.map(u64::from)].into_iter().flatten().min()
+    let room = if stage.is_fresh(id, cluster) {
+        [room, bounds.max.map(u64::from), quota].into_iter().flatten().min()
     } else {
         Some(0)
     };
@@ -121,6 +123,7 @@ fn for_lead(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterI
     candidate.kept = kept;
     candidate.pinned = stage.view.is_bound(id, task.workload) && kept > 0;
     candidate.weight = bounds.weight;
+    candidate.tier = stage.view.fleet.app(id).placement.overflow_tier(cluster);
 }
 
 /// Without constraints: what runs is kept if its room suffices; else every cluster that can take a replica.
@@ -133,8 +136,11 @@ fn unconstrained(options: &[Choosable], need: &Need, anew: bool) -> Choice {
     // A cluster of the set stays in it: other workloads may run there.
     let able = |option: &&Choosable| room(option) >= enough || option.held;
     let held = || leading().filter(|option| option.held);
+    // Of several tiers the lower fill first, whichever hold what runs.
+    let tiers = leading().map(|option| option.candidate.tier).max().unwrap_or(0) > 0;
     let suffices = need.class == Class::Widest
         && !anew
+        && !tiers
         && held().next().is_some()
         && held().map(room).fold(0, u64::saturating_add) >= wanted;
     let set: Vec<ClusterId> = if suffices { clusters(&mut held()) } else { clusters(&mut leading().filter(able)) };

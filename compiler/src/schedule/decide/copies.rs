@@ -17,7 +17,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     let frozen = choice.failure.is_some_and(|failure| failure != Failure::NoCandidates);
     let seats = if is_daemon(workload) {
         let comes = |cluster: &ClusterId| {
-            let fresh = stage.view.app(id).fresh.contains(*cluster) && mode == Mode::Full && !frozen;
+            let fresh = stage.is_fresh(id, *cluster) && mode == Mode::Full && !frozen;
             u32::from(fresh || task.held(*cluster).stays > 0)
         };
         clusters.iter().map(comes).collect()
@@ -25,15 +25,16 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
         let mut candidates = Vec::with_capacity(clusters.len());
         for cluster in &clusters {
             let room = seat::room(stage, id, task.workload, task.wanted, *cluster);
+            let room = task.shared_room(*cluster, room);
             candidates.push(Candidate {
                 weight: 1,
                 room,
                 max: bounds(workload, *cluster).max,
-                quota: None,
+                quota: task.left.cap(*cluster, stage.pod(id, task.workload, *cluster)),
                 floor: 0,
                 witness: false,
                 previous: seat::previous(stage, id, task, *cluster, room),
-                vetoed: frozen || mode == Mode::NoIncrease || !stage.view.app(id).fresh.contains(*cluster),
+                vetoed: frozen || mode == Mode::NoIncrease || !stage.is_fresh(id, *cluster),
                 tier: 0,
             });
         }

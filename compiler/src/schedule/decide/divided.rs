@@ -22,16 +22,17 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     for cluster in &clusters {
         let bounds = bounds(workload, *cluster);
         let room = seat::room(stage, id, task.workload, task.wanted, *cluster);
+        let room = task.shared_room(*cluster, room);
         candidates.push(Candidate {
             weight: bounds.weight,
             room,
             max: bounds.max,
-            quota: None,
+            quota: task.left.cap(*cluster, stage.pod(id, task.workload, *cluster)),
             floor: bounds.min,
             witness: witnesses.contains(cluster),
             previous: seat::previous(stage, id, task, *cluster, room),
-            vetoed: frozen || !stage.view.app(id).fresh.contains(*cluster),
-            tier: 0,
+            vetoed: frozen || !stage.is_fresh(id, *cluster),
+            tier: stage.view.fleet.app(id).placement.overflow_tier(*cluster),
         });
     }
     let former = &stage.apps[id.index()].workloads[task.workload].weights;

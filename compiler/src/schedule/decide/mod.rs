@@ -7,12 +7,17 @@ mod choose;
 mod copies;
 mod divided;
 mod seat;
+mod shared;
 mod whole;
 
+use std::collections::BTreeMap;
+
+use super::Deficit;
+use super::quota::Left;
 use super::select::{Class, Failure};
 use super::stage::{Held, Stage};
 use super::state::{AppState, Row, Weights, WorkloadState, merged, total};
-use super::view::is_daemon;
+use super::view::{bounds, is_daemon};
 use crate::base::{AppId, ClusterId};
 use crate::model::{ClusterSet, Share};
 
@@ -34,10 +39,14 @@ pub(super) struct Decision {
     pub state: AppState,
     /// By workload: replicas that are where they should be. Others have no place elsewhere, and stay.
     pub placed: Vec<u32>,
+    /// Whether all that is wanted is where it should be, and every constraint holds.
+    pub complete: bool,
     /// Why no set of clusters was found.
     pub failure: Option<Failure>,
     /// Workloads whose stated weights match no cluster.
     pub no_weight: Vec<usize>,
+    /// What quotas of single clusters refused.
+    pub refused_there: Vec<Deficit>,
 }
 
 /// One workload as its division sees it.
@@ -47,9 +56,18 @@ struct Task {
     wanted: u32,
     held: Vec<(ClusterId, Held)>,
     rows: Vec<Row>,
+    /// What quotas of single clusters leave to it.
+    left: Left,
+    /// By cluster, what room it may take so that apps that share its clusters have some, too.
+    shared: BTreeMap<ClusterId, u64>,
 }
 
 impl Task {
+    /// Room in a cluster, less what is left to apps that share it.
+    fn shared_room(&self, cluster: ClusterId, room: Option<u64>) -> Option<u64> {
+        [room, self.shared.get(&cluster).copied()].into_iter().flatten().min()
+    }
+
     fn held(&self, cluster: ClusterId) -> Held {
         self.held.binary_search_by_key(&cluster, |(c, _)| *c).map_or(Held::default(), |at| self.held[at].1)
     }
@@ -69,18 +87,31 @@ pub(super) fn decide(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode) -> Decisi
     let count = stage.view.fleet.app(id).workloads.len();
     let mut tasks: Vec<Task> = (0..count).map(|workload| task(stage, id, workload, mode)).collect();
     let lead = stage.view.app(id).lead;
+    let mut so_far = stage.apps[id.index()].clone();
+    if let Some(lead) = lead {
+        tasks[lead].left = left(stage, id, &mut so_far, lead);
+        tasks[lead].shared = shared::rooms(stage, id, &tasks[lead]);
+    }
     let mut choice = choose::choose(stage, id, &tasks);
+    if mode == Mode::NoIncrease && lead.is_none() {
+        // Without replicas the clusters themselves are the increase.
+        choice.set.retain(|cluster| so_far.clusters.contains(*cluster));
+    }
     let mut placed: Vec<Option<Placed>> = tasks.iter().map(|_| None).collect();
     // The fewest clusters are known only once the workload that leads is divided.
     let first = lead.filter(|_| stage.view.app(id).class == Class::Fewest);
     if let Some(lead) = first {
         let one = place(stage, id, &mut tasks[lead], &choice, mode);
         choice.narrow_to(&one.rows);
+        so_far.workloads[lead].rows.clone_from(&one.rows);
         placed[lead] = Some(one);
     }
     for (task, slot) in tasks.iter_mut().zip(&mut placed) {
         if slot.is_none() {
-            *slot = Some(place(stage, id, task, &choice, mode));
+            task.left = left(stage, id, &mut so_far, task.workload);
+            let one = place(stage, id, task, &choice, mode);
+            so_far.workloads[task.workload].rows.clone_from(&one.rows);
+            *slot = Some(one);
         }
     }
     let state = &stage.apps[id.index()];
@@ -90,16 +121,63 @@ pub(super) fn decide(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode) -> Decisi
         clusters = state.clusters.clone();
     }
     let placed: Vec<Placed> = placed.into_iter().flatten().collect();
+    let refused: Vec<Deficit> =
+        tasks.iter().zip(&placed).filter_map(|(task, p)| refused_there(stage, id, task, p)).collect();
+    let whole = |(task, placed): (&Task, &Placed)| {
+        let workload = stage.view.workload(id, task.workload);
+        is_daemon(workload) || placed.placed >= task.wanted
+    };
     Decision {
+        complete: choice.failure.is_none() && !choice.set.is_empty() && tasks.iter().zip(&placed).all(whole),
         placed: placed.iter().map(|p| p.placed).collect(),
         failure: choice.failure,
         no_weight: (0..count).filter(|w| placed[*w].no_weight).collect(),
+        refused_there: refused,
         state: AppState {
             known: true,
+            tier: stage.apps[id.index()].tier,
             clusters,
             workloads: placed.into_iter().map(|p| WorkloadState { weights: p.weights, rows: p.rows }).collect(),
         },
     }
+}
+
+/// What quotas of single clusters leave to a workload, whose rows are taken out of `so_far`.
+fn left(stage: &mut Stage<'_, '_>, id: AppId, so_far: &mut AppState, workload: usize) -> Left {
+    let rows = std::mem::take(&mut so_far.workloads[workload].rows);
+    let left = stage.left_to(id, workload, so_far);
+    so_far.workloads[workload].rows = rows;
+    left
+}
+
+/// The quota of a cluster that keeps replicas of a workload from being placed there, though it has room for them.
+fn refused_there(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, placed: &Placed) -> Option<Deficit> {
+    if task.left.is_empty() {
+        return None;
+    }
+    let share = stage.view.workload(id, task.workload).share;
+    for cluster in stage.fresh(id).iter().filter(|cluster| stage.view.allows(id, task.workload, *cluster)) {
+        let held = total_in(&placed.rows, cluster);
+        let missing = match share {
+            Share::Everywhere => task.wanted.saturating_sub(held),
+            Share::Divided | Share::Whole => task.wanted.saturating_sub(placed.placed),
+        };
+        let least = if share == Share::Divided { 1 } else { missing };
+        let bounds = bounds(stage.view.workload(id, task.workload), cluster);
+        let allowed = bounds.weight > 0 && bounds.max.is_none_or(|max| max >= held.saturating_add(least));
+        let fits =
+            seat::room(stage, id, task.workload, task.wanted, cluster).is_none_or(|room| room >= u64::from(least));
+        let pod = stage.pod(id, task.workload, cluster);
+        let capped = task.left.cap(cluster, pod).is_some_and(|cap| cap < held.saturating_add(least));
+        if missing > 0 && allowed && fits && capped {
+            return task.left.refusal(cluster, pod, held, missing);
+        }
+    }
+    None
+}
+
+fn total_in(rows: &[Row], cluster: ClusterId) -> u32 {
+    rows.iter().filter(|row| row.cluster == cluster).fold(0, |sum, row| sum.saturating_add(row.replicas))
 }
 
 fn task(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, mode: Mode) -> Task {
@@ -117,14 +195,14 @@ fn task(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, mode: Mode) -> Ta
         stage.book(id, workload, &ahead);
         rows = merged(rows.into_iter().chain(ahead).collect());
     }
-    Task { workload, wanted, held, rows }
+    Task { workload, wanted, held, rows, left: Left::default(), shared: BTreeMap::new() }
 }
 
 /// The clusters a DaemonSet would come to. It is booked in all of them while its app is decided: wherever the other
 /// workloads go, it shrinks the nodes.
 fn daemons_ahead(stage: &Stage<'_, '_>, id: AppId, workload: usize, rows: &[Row]) -> Vec<Row> {
-    let fresh = stage.view.app(id).fresh.iter();
-    let lacking = fresh.filter(|cluster| {
+    let fresh = stage.fresh(id);
+    let lacking = fresh.iter().filter(|cluster| {
         stage.view.allows(id, workload, *cluster) && rows.binary_search_by_key(cluster, |row| row.cluster).is_err()
     });
     lacking.map(|cluster| Row { cluster, pool: None, replicas: 1 }).collect()

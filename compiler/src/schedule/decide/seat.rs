@@ -35,7 +35,7 @@ pub(super) fn room(
 pub(super) fn previous(stage: &Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterId, room: Option<u64>) -> u32 {
     let held = task.held(cluster);
     let adrift = held.unusable.saturating_add(held.displaced);
-    if adrift == 0 || !stage.view.app(id).fresh.contains(cluster) {
+    if adrift == 0 || !stage.is_fresh(id, cluster) {
         return held.stays;
     }
     let room =

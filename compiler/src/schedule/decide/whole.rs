@@ -20,6 +20,8 @@ struct Claim {
     previous: u32,
     /// Whether all replicas fit.
     fits: bool,
+    /// The earlier tier.
+    tier: Reverse<u32>,
     /// Where weights are stated.
     weight: u64,
     /// Unknown room comes last.
@@ -38,22 +40,26 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     let mut best: Option<(Claim, Candidate)> = None;
     for cluster in choose::usable(stage, id, task.workload, choice) {
         let bounds = bounds(workload, cluster);
-        let fresh = stage.view.app(id).fresh.contains(cluster) && !frozen;
+        let fresh = stage.is_fresh(id, cluster) && !frozen;
         let room = seat::room(stage, id, task.workload, task.wanted, cluster);
+        let room = task.shared_room(cluster, room);
         let previous = seat::previous(stage, id, task, cluster, room);
+        let quota = task.left.cap(cluster, stage.pod(id, task.workload, cluster));
         let free = room.unwrap_or(u64::from(task.wanted)).min(bounds.max.map_or(u64::MAX, u64::from));
+        let free = free.min(quota.map_or(u64::MAX, u64::from));
         let fits = fresh && free >= u64::from(task.wanted);
         let partly = fresh && free > 0 && leaving == 0 && workload.policy.capacity == api::Capacity::Cap;
         if bounds.weight == 0 || !(previous > 0 || fits || partly) {
             continue;
         }
         let weight = if fits && is_static(&workload.policy) { bounds.weight } else { 0 };
-        let claim = Claim { previous, fits, weight, room: room.unwrap_or(0), cluster: Reverse(cluster) };
+        let tier = Reverse(stage.view.fleet.app(id).placement.overflow_tier(cluster));
+        let claim = Claim { previous, fits, tier, weight, room: room.unwrap_or(0), cluster: Reverse(cluster) };
         let candidate = Candidate {
             weight: 1,
             room,
             max: bounds.max,
-            quota: None,
+            quota,
             floor: 0,
             witness: false,
             previous,

@@ -11,7 +11,8 @@ fn veto(q: &Question<'_>) -> Option<Verdict> {
     }
     let selector = q.app.placement.selector.as_ref();
     let mismatch = selector.and_then(|s| s.mismatch(q.fleet.cluster(q.cluster)));
-    Some(mismatch.map_or(Verdict::Team, Verdict::Mismatch))
+    let may_use = q.fleet.team(q.app.team).clusters.contains(q.cluster);
+    Some(mismatch.map_or(if may_use { Verdict::NoTier } else { Verdict::Team }, Verdict::Mismatch))
 }
 
 /// A cluster that the team may no longer use is left at once: whatever an App says, a team never reaches it.

@@ -6,6 +6,7 @@
 
 mod affinity;
 mod api;
+mod evicted;
 mod health;
 mod lifecycle;
 mod lost;
@@ -28,6 +29,8 @@ pub(super) struct Question<'c> {
     pub needs: &'c [Need],
     pub cluster: ClusterId,
     pub conditions: &'c Conditions,
+    /// Whether the app is evicted from the cluster.
+    pub evicted: bool,
 }
 
 /// How placed replicas leave.
@@ -51,8 +54,8 @@ pub(super) struct Filter {
 }
 
 /// All filters; of several verdicts the first is given.
-const FILTERS: [Filter; 6] =
-    [affinity::FILTER, lost::FILTER, lifecycle::FILTER, taint::FILTER, api::FILTER, health::FILTER];
+const FILTERS: [Filter; 7] =
+    [affinity::FILTER, lost::FILTER, evicted::FILTER, lifecycle::FILTER, taint::FILTER, api::FILTER, health::FILTER];
 
 /// Why no new replica may come; `None` where it may.
 pub(super) fn veto(question: &Question<'_>) -> Option<Verdict> {

@@ -105,6 +105,10 @@ fn remember(stage: &mut Stage<'_, '_>, id: AppId) {
 
 /// Books the rows whose pool is known, and names the pool as today's rule has it.
 fn book_where_recorded(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows: &mut Vec<Row>) {
+    if stage.view.is_suspended(id) {
+        // Its rows stay as they are recorded, and are booked in full at the end.
+        return;
+    }
     for row in rows.iter_mut() {
         let Some(class) = stage.view.class(id, workload, row.cluster) else { continue };
         match stage.ledger.resolve(class, row.cluster, row.pool) {
@@ -125,6 +129,9 @@ fn book_where_recorded(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, ro
 /// Finds pools for rows whose cluster had one eligible pool when they were recorded and has several now, or whose pool is
 /// no longer there. Replicas that were booked before them stay where they are.
 fn settle_open_rows(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows: &mut Vec<Row>) {
+    if stage.view.is_suspended(id) {
+        return;
+    }
     let mut settled = Vec::new();
     let mut displaced = false;
     let entered = rows.clone();
@@ -203,7 +210,8 @@ fn clip(stage: &mut Stage<'_, '_>, pool: PoolRef) {
             }
             for booking in stage.bookings(id, workload, std::slice::from_ref(row)) {
                 if booking.pool == pool {
-                    let leaves = stage.view.release(id, workload, row.cluster).is_some();
+                    let scoped = !stage.scope(id).keeps(row.cluster);
+                    let leaves = scoped || stage.view.release(id, workload, row.cluster).is_some();
                     let (cluster, class, replicas) = (row.cluster, booking.class, booking.replicas);
                     inside.push(InPool { id, workload, cluster, row: index, class, replicas, leaves });
                 }

@@ -16,8 +16,9 @@ use open::Open;
 
 /// One pass over all apps.
 pub(super) fn pass(stage: &mut Stage<'_, '_>) {
-    first::book_the_record(stage);
     let order = stage.view.order.clone();
+    order.iter().for_each(|id| stage.look_around(*id));
+    first::book_the_record(stage);
     let mut open: Vec<(AppId, Open)> = Vec::new();
     for id in order {
         stage.deficits[id.index()].clear();

@@ -26,6 +26,10 @@ struct Findings {
 
 /// Whether an app takes a turn, and why.
 pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
+    if stage.view.is_suspended(id) {
+        return None;
+    }
+    stage.look_around(id);
     let mut found =
         Findings { must: !stage.apps[id.index()].known || stage.entered.contains_key(&id), ..Findings::default() };
     set(stage, id, &mut found);
@@ -52,10 +56,10 @@ pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
 /// The set of an app that is copied to every cluster follows the clusters at once; so does one that has no set yet.
 fn set(stage: &Stage<'_, '_>, id: AppId, found: &mut Findings) {
     let (state, view) = (&stage.apps[id.index()], stage.view.app(id));
-    let leaving = state.clusters.iter().any(|cluster| stage.view.releases_app(id, cluster).is_some());
-    found.must |= leaving;
+    let leaves = |c: ClusterId| stage.view.releases_app(id, c).is_some() || !stage.scope(id).keeps(c);
+    found.must |= state.clusters.iter().any(leaves);
     let may_grow = view.class == Class::Duplicated || state.clusters.is_empty();
-    found.short |= may_grow && !view.fresh.without(&state.clusters).is_empty();
+    found.short |= may_grow && !stage.fresh(id).without(&state.clusters).is_empty();
 }
 
 fn divided(workload: &Workload, held: &[(ClusterId, Held)], found: &mut Findings) {
@@ -83,9 +87,8 @@ fn copies(stage: &Stage<'_, '_>, id: AppId, workload: usize, held: &[(ClusterId,
         found.shrinks |= held.stays > wanted;
     }
     let holds = |cluster: ClusterId| held.binary_search_by_key(&cluster, |(c, _)| *c).is_ok();
-    let view = stage.view.app(id);
     let lacking = |cluster: &ClusterId| {
-        view.fresh.contains(*cluster) && stage.view.allows(id, workload, *cluster) && !holds(*cluster)
+        stage.is_fresh(id, *cluster) && stage.view.allows(id, workload, *cluster) && !holds(*cluster)
     };
     found.short |= wanted > 0 && stage.apps[id.index()].clusters.iter().any(|c| lacking(&c));
 }

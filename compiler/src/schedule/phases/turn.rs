@@ -1,5 +1,7 @@
 //! The turn of one app: decided, held against the quota, and taken or left.
 
+use std::collections::BTreeSet;
+
 use crate::base::AppId;
 use crate::model::Share;
 use crate::schedule::Deficit;
@@ -14,17 +16,19 @@ use super::Open;
 /// Decides an app. Its rows are booked before and after.
 pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
     let app = stage.view.fleet.app(id);
+    stage.look_around(id);
     let before = stage.apps[id.index()].clone();
     let settled: Vec<u32> = (0..app.workloads.len()).map(|w| stays(stage, id, w)).collect();
     let entered = stage.entered.get(&id).cloned().unwrap_or_else(|| before.clone());
     let used = stage.usage_of(id, &entered);
 
-    let mut decision = decide(stage, id, Mode::Full);
+    let mut decision = decide_tiers(stage, id, Mode::Full);
     let mut wants = stage.usage_of(id, &decision.state);
     let refused = stage.usage.refuses(stage.view.fleet, app, &used, &wants);
     if refused.is_some() {
         stage.rebook(id, &decision.state, &before);
-        decision = decide(stage, id, Mode::NoIncrease);
+        stage.apps[id.index()] = before.clone();
+        decision = decide_tiers(stage, id, Mode::NoIncrease);
         wants = stage.usage_of(id, &decision.state);
     }
     let gains = measure(stage, id, &decision.state, &decision.placed) > measure(stage, id, &before, &settled);
@@ -37,6 +41,44 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
     stage.usage.replace(app, &used, &wants);
     stage.deficits[id.index()] = deficits(stage, id, &decision, refused);
     stage.apps[id.index()] = decision.state;
+    stage.look_around(id);
+}
+
+/// Decides an app in each of its tiers: in the one that it is in, then in all in order. The first that holds all of it is
+/// taken, else the one that holds most. An app whose data keeps it stays in its tier.
+fn decide_tiers(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode) -> Decision {
+    let Some(tiers) = stage.view.fleet.app(id).placement.first_fit() else { return decide(stage, id, mode) };
+    let before = stage.apps[id.index()].clone();
+    let holds_data = |stage: &Stage<'_, '_>| {
+        let states = before.workloads.iter().enumerate();
+        before.tier.is_some() && states.into_iter().any(|(w, s)| !s.rows.is_empty() && stage.view.is_bound(id, w))
+    };
+    let all = 0..u16::try_from(tiers.len()).unwrap_or(u16::MAX);
+    let others: Vec<u16> =
+        if holds_data(stage) { Vec::new() } else { all.filter(|at| Some(*at) != before.tier).collect() };
+    let mut best: Option<(u64, u16)> = None;
+    for tier in before.tier.into_iter().chain(others) {
+        let decision = decide_in(stage, id, mode, tier);
+        if decision.complete {
+            return decision;
+        }
+        let placed = decision.placed.iter().map(|n| u64::from(*n)).sum();
+        if best.is_none_or(|(most, _)| placed > most) {
+            best = Some((placed, tier));
+        }
+        stage.rebook(id, &decision.state, &before);
+        stage.apps[id.index()] = before.clone();
+    }
+    match best {
+        Some((_, tier)) => decide_in(stage, id, mode, tier),
+        None => decide(stage, id, mode),
+    }
+}
+
+fn decide_in(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode, tier: u16) -> Decision {
+    stage.apps[id.index()].tier = Some(tier);
+    stage.look_around(id);
+    decide(stage, id, mode)
 }
 
 /// Replicas of a workload that are where they should be.
@@ -80,8 +122,10 @@ fn deficits(stage: &Stage<'_, '_>, id: AppId, decision: &Decision, refused: Opti
         Some(spread) => deficits.push(spread),
         None => deficits.extend(unspread(stage, id, &decision.state)),
     }
+    deficits.extend(decision.refused_there.iter().cloned());
     deficits.extend(refused);
     deficits.sort();
+    deficits.dedup();
     deficits
 }
 
@@ -102,7 +146,13 @@ fn spread_deficit(stage: &Stage<'_, '_>, id: AppId, failure: Failure) -> Option<
     };
     match failure {
         Failure::NoCandidates | Failure::TooLittleRoom { .. } => None,
-        Failure::TooFewReplicas { constraint, replicas, min } => of(constraint, replicas, min),
+        // Fewer replicas than groups: what can hold one is also no more than there are groups.
+        Failure::TooFewReplicas { constraint, replicas, min } => {
+            let key = &spread.get(constraint)?.key;
+            let candidates = stage.view.fleet.app(id).placement.candidates.iter();
+            let groups: BTreeSet<u32> = candidates.filter_map(|cluster| stage.view.group(key, cluster)).collect();
+            of(constraint, replicas.min(u32::try_from(groups.len()).unwrap_or(u32::MAX)), min)
+        }
         Failure::TooFewGroups { constraint, have, min } => of(constraint, have, min),
         Failure::NoFeasibleSet | Failure::SpreadNotFound => {
             let first = spread.iter().max_by_key(|spread| spread.min)?;
@@ -138,8 +188,10 @@ fn unspread(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> Vec<Deficit> 
 /// Books the DaemonSets of an app where its turn will put them, as far as can be told now.
 pub(super) fn book_daemons_ahead(stage: &mut Stage<'_, '_>, id: AppId) -> AppState {
     let before = stage.apps[id.index()].clone();
-    let decision = decide(stage, id, Mode::Full);
+    let decision = decide_tiers(stage, id, Mode::Full);
     stage.rebook(id, &decision.state, &before);
+    stage.apps[id.index()] = before.clone();
+    stage.look_around(id);
     let mut ahead = AppState { workloads: before.workloads.clone(), ..AppState::default() };
     for (workload, state) in ahead.workloads.iter_mut().enumerate() {
         let decided = &decision.state.workloads[workload].rows;

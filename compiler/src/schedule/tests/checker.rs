@@ -7,7 +7,7 @@ use crate::schedule::fixture::FleetFixture;
 use crate::schedule::{Deficit, Seat, Target};
 
 fn seat(cluster: u16, replicas: u32) -> Seat {
-    Seat { workload: 0, cluster: ClusterId(cluster), pool: None, replicas, completions: None }
+    Seat { workload: 0, cluster: ClusterId(cluster), pool: None, replicas, completions: None, bounds: None }
 }
 
 /// Twelve replicas over a and b, at most eight in each, room for nine; c is not selected, d is cordoned, and a quota of
@@ -71,7 +71,8 @@ fn planted_faults_are_found() {
         (
             "a quota that does not refuse",
             |t| {
-                t.apps[1].deficits = vec![Deficit::Quota { resource: "pods".into(), used: 12, more: 1, hard: 14 }];
+                t.apps[1].deficits =
+                    vec![Deficit::Quota { resource: "pods".into(), cluster: None, used: 12, more: 1, hard: 14 }];
             },
             "a deficit that is none",
         ),

@@ -161,3 +161,56 @@ fn what_is_bound_to_its_data_moves_only_when_intent_says_so() {
     fleet.add(app.clusters(fleet.set(&["a"])));
     assert_eq!(fleet.placed("db"), "a=2");
 }
+
+#[test]
+fn an_evicted_app_leaves_a_lost_cluster_as_far_as_it_finds_a_place() {
+    for (room_in_g, nine) in [(50, "g=9"), (8, "g=8 z=1")] {
+        let mut fleet = two_clusters(room_in_g);
+        fleet.observed("z").outage = Some(OutageState::Lost);
+        fleet.scenario.evict = [("team".into(), "web".into(), "z".into())].into();
+        let target = fleet.schedule();
+        assert_eq!(fleet.seats(&target, "web"), nine);
+        assert_eq!(fleet.violations(&target), Vec::<String>::new());
+        // Recorded, nothing comes back without the eviction.
+        fleet.record_target(&target);
+        fleet.scenario.evict.clear();
+        assert_eq!(fleet.placed("web"), nine);
+    }
+    // Another app's eviction is not ours.
+    let mut fleet = two_clusters(50);
+    fleet.scenario.evict = [("team".into(), "api".into(), "z".into())].into();
+    assert_eq!(fleet.placed("web"), "g=7 z=2");
+}
+
+#[test]
+fn a_suspended_app_stays_as_it_is_recorded() {
+    type Change = fn(&mut FleetFixture);
+    let facts: [(&str, Change); 6] = [
+        ("nothing", |_| {}),
+        ("a drain", |f| f.cluster("z").lifecycle = Lifecycle::Draining),
+        ("a lost right", |f| {
+            let only = f.set(&["g"]);
+            f.team_mut("team").clusters = only;
+        }),
+        ("an eviction", |f| f.scenario.evict = [("team".into(), "web".into(), "z".into())].into()),
+        ("nodes that vanished", |f| f.cluster("g").pools.as_mut().unwrap()[0].nodes = 3),
+        ("another total", |f| {
+            let app = f.app("web", Strategy::StaticWeight).deployment_of(12, "cpu=1000");
+            f.add(app);
+        }),
+    ];
+    for (name, change) in facts {
+        let mut fleet = two_clusters(50);
+        fleet.record.suspended = [("team".into(), "web".into())].into();
+        change(&mut fleet);
+        let target = fleet.schedule();
+        assert_eq!(fleet.seats(&target, "web"), "g=7 z=2", "{name}");
+        assert_eq!(fleet.violations(&target), Vec::<String>::new(), "{name}");
+    }
+    // What it holds is not given to others.
+    let mut fleet = two_clusters(8);
+    fleet.record.suspended = [("team".into(), "web".into())].into();
+    let app = fleet.app("api", Strategy::StaticWeight).deployment_of(4, "cpu=1000").clusters(fleet.set(&["g"]));
+    fleet.add(app);
+    assert_eq!(fleet.placed("api"), "g=1");
+}

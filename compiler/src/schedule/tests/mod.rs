@@ -1,9 +1,12 @@
+mod autoscale;
 mod checker;
 mod cluster_state;
 mod division;
+mod groups;
 mod kinds;
 mod pools;
 mod properties;
 mod quota;
 mod spread;
+mod tiers;
 mod verdicts;

@@ -1,12 +1,14 @@
 //! Random small fleets: the target scheduled again changes nothing, and its check accepts it.
 
+use std::sync::Arc;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{Just, Strategy as Generate, any, prop_assert_eq, prop_oneof, proptest};
 use proptest::test_runner::Config;
 
-use crate::api::{Capacity, Lifecycle, Strategy};
-use crate::model::{ClusterSet, TopologyKey, WorkloadKind};
+use crate::api::{Capacity, Lifecycle, Strategy, TierMode};
+use crate::model::{Autoscaled, AutoscaledPolicy, ClusterSet, Tier, Tiers, TopologyKey, WorkloadKind};
 use crate::placements::OutageState;
 use crate::schedule::fixture::{AppFixture, FleetFixture, taint};
 
@@ -143,6 +145,55 @@ fn a_fleet() -> impl Generate<Value = FleetSpec> {
         .prop_map(|(clusters, apps, quota)| FleetSpec { clusters, apps, quota })
 }
 
+/// What narrows the clusters of apps, or counts them otherwise.
+#[derive(Clone, Debug)]
+struct Extras {
+    /// By app: whether tiers overflow, and which clusters are in the first.
+    tiers: Vec<Option<(bool, u8)>>,
+    /// By app: which group it is in, and whether that shares no cluster.
+    groups: Vec<Option<(bool, bool)>>,
+    /// By app: bounds of an autoscaler for its first Deployment, and whether the most are booked.
+    autoscaled: Vec<Option<(u32, u32, bool)>>,
+    quota_per_cluster: Option<u32>,
+}
+
+fn extras() -> impl Generate<Value = Extras> {
+    let tiers = vec(option::weighted(0.4, (any::<bool>(), any::<u8>())), 6);
+    let groups = vec(option::weighted(0.5, (any::<bool>(), any::<bool>())), 6);
+    let autoscaled = vec(option::weighted(0.3, (1_u32..5, 0_u32..6, any::<bool>())), 6);
+    (tiers, groups, autoscaled, option::weighted(0.4, 0_u32..12_000)).prop_map(
+        |(tiers, groups, autoscaled, quota_per_cluster)| Extras { tiers, groups, autoscaled, quota_per_cluster },
+    )
+}
+
+fn add_extras(fleet: &mut FleetFixture, extras: &Extras) {
+    if let Some(quota) = extras.quota_per_cluster {
+        fleet.quota_per_cluster("team", &format!("requests.cpu={quota}"));
+    }
+    let count = fleet.fleet.clusters.len();
+    for at in 0..fleet.fleet.apps.len() {
+        let app = Arc::make_mut(&mut fleet.fleet.apps[at]);
+        if let Some((overflows, first)) = extras.tiers[at] {
+            let first = bits(first, count).and(&app.placement.candidates);
+            let second = app.placement.candidates.without(&first);
+            let mode = if overflows { TierMode::Overflow } else { TierMode::FirstFit };
+            let groups = [("own", first), ("cloud", second)];
+            let tier = |(name, clusters): (&str, ClusterSet)| Tier { name: name.into(), clusters };
+            app.placement.tiers = Some(Tiers { mode, groups: groups.map(tier).into() });
+        }
+        if let Some((one, anti)) = extras.groups[at] {
+            app.labels.insert("set".into(), if one { "one" } else { "two" }.into());
+            let key = if anti { &mut app.placement.anti_affinity } else { &mut app.placement.affinity };
+            *key = Some("set".into());
+        }
+        let deployment = app.workloads.iter_mut().find(|w| w.kind == WorkloadKind::Deployment);
+        if let (Some((min, more, books_max)), Some(workload)) = (extras.autoscaled[at], deployment) {
+            let policy = AutoscaledPolicy { books_max, counts_max: true };
+            workload.own(Autoscaled { object: workload.object, min, max: min + more, policy });
+        }
+    }
+}
+
 fn bits(mask: u8, count: usize) -> ClusterSet {
     (0_u16..).take(count).filter(|i| mask >> i & 1 == 1).map(crate::base::ClusterId).collect()
 }
@@ -246,6 +297,19 @@ fn settles(fleet: &mut FleetFixture) -> Result<(), proptest::test_runner::TestCa
     Ok(())
 }
 
+/// Makes the target of one fleet what runs in another.
+fn run_in(ran: &FleetFixture, fleet: &mut FleetFixture) {
+    let target = crate::schedule::schedule(&ran.fleet, &ran.variants, &ran.record, &ran.scenario);
+    let mut record = crate::schedule::placed(&ran.fleet, &target);
+    let known = |name: &smol_str::SmolStr| fleet.fleet.cluster_id(name).is_some();
+    for placed in record.values_mut() {
+        placed.clusters.retain(known);
+        placed.workloads.values_mut().for_each(|w| w.seats.retain(|seat| known(&seat.cluster)));
+    }
+    record.retain(|(team, app), _| fleet.fleet.app_id(team, app).is_some());
+    fleet.record.apps = record;
+}
+
 proptest! {
     #![proptest_config(Config { cases: cases(), ..Config::default() })]
 
@@ -254,20 +318,31 @@ proptest! {
         settles(&mut build(&spec))?;
     }
 
+    #[test]
+    fn with_tiers_groups_and_quotas_of_clusters(spec in a_fleet(), extras in extras()) {
+        let mut fleet = build(&spec);
+        add_extras(&mut fleet, &extras);
+        settles(&mut fleet)?;
+    }
+
+    /// The same where something runs already, under other tiers, groups and quotas.
+    #[test]
+    fn changed_tiers_groups_and_quotas_settle(
+        before in a_fleet(), after in a_fleet(), ran in extras(), runs in extras()
+    ) {
+        let mut old = build(&before);
+        add_extras(&mut old, &ran);
+        let mut fleet = build(&after);
+        add_extras(&mut fleet, &runs);
+        run_in(&old, &mut fleet);
+        settles(&mut fleet)?;
+    }
+
     /// The same where something runs already, under other intents and in another state of the fleet.
     #[test]
     fn a_changed_fleet_settles(before in a_fleet(), after in a_fleet()) {
-        let ran = build(&before);
-        let target = crate::schedule::schedule(&ran.fleet, &ran.variants, &ran.record, &ran.scenario);
         let mut fleet = build(&after);
-        let mut record = crate::schedule::placed(&ran.fleet, &target);
-        let known = |name: &smol_str::SmolStr| fleet.fleet.cluster_id(name).is_some();
-        for placed in record.values_mut() {
-            placed.clusters.retain(known);
-            placed.workloads.values_mut().for_each(|w| w.seats.retain(|seat| known(&seat.cluster)));
-        }
-        record.retain(|(team, app), _| fleet.fleet.app_id(team, app).is_some());
-        fleet.record.apps = record;
+        run_in(&build(&before), &mut fleet);
         settles(&mut fleet)?;
     }
 }

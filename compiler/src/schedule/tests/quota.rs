@@ -12,7 +12,7 @@ fn quota_01_growth_of_copies_counts_in_every_cluster() {
     fleet.add(app).runs("web", "a=2 b=2 c=2");
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "web"), "a=2 b=2 c=2");
-    let refused = Deficit::Quota { resource: "cpu".into(), used: 6000, more: 6000, hard: 10_000 };
+    let refused = Deficit::Quota { resource: "cpu".into(), cluster: None, used: 6000, more: 6000, hard: 10_000 };
     assert_eq!(target.apps[0].deficits, [refused]);
 }
 
@@ -29,7 +29,8 @@ fn quota_04_a_failover_is_not_refused_and_growth_is() {
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "app1"), "b=24");
     assert_eq!(fleet.seats(&target, "app2"), "b=24");
-    let refused = Deficit::Quota { resource: "requests.cpu".into(), used: 48_000, more: 1000, hard: 48_000 };
+    let refused =
+        Deficit::Quota { resource: "requests.cpu".into(), cluster: None, used: 48_000, more: 1000, hard: 48_000 };
     assert_eq!(target.apps[1].deficits, [refused]);
 }
 
@@ -67,4 +68,91 @@ fn what_runs_stays_when_the_quota_is_lowered_and_a_written_number_counts() {
     fleet.quota("team", "pods=10");
     fleet.add(app.writes(fleet.id("a"), 9));
     assert_eq!(fleet.placed("web"), "", "9 and 2 are more than 10");
+}
+
+#[test]
+fn a_quota_of_each_cluster_caps_the_division() {
+    let facts = [
+        // quota of each cluster, replicas, where they are, what is refused
+        ("requests.cpu=3000", 6, "a=3 b=3", None),
+        ("requests.cpu=3000", 7, "a=3 b=3", Some(("requests.cpu", 3000, 1000, 3000))),
+        ("pods=2", 6, "a=2 b=2", Some(("pods", 2, 2, 2))),
+        ("limits.cpu=1000", 4, "a=2 b=2", None),
+    ];
+    for (quota, replicas, expected, refused) in facts {
+        let mut fleet = FleetFixture::new(&["a", "b"]);
+        fleet.quota_per_cluster("team", quota);
+        let app = fleet.app("web", Strategy::StaticWeight).deployment_of(replicas, "cpu=1000");
+        fleet.add(app);
+        let target = fleet.schedule();
+        assert_eq!(fleet.seats(&target, "web"), expected, "{quota} {replicas}");
+        let quotas: Vec<&Deficit> =
+            target.apps[0].deficits.iter().filter(|d| matches!(d, Deficit::Quota { .. })).collect();
+        let expected = refused.map(|(resource, used, more, hard)| {
+            let cluster = Some(fleet.id("a"));
+            Deficit::Quota { resource: resource.into(), cluster, used, more, hard }
+        });
+        assert_eq!(quotas, expected.iter().collect::<Vec<_>>(), "{quota} {replicas}");
+        fleet.record_target(&target);
+        assert_eq!(fleet.schedule().apps[0].seats, target.apps[0].seats, "{quota} {replicas}: settled");
+    }
+}
+
+#[test]
+fn what_a_cluster_has_no_quota_for_goes_elsewhere() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.quota_per_cluster("team", "requests.cpu=5000");
+    let first = fleet.app("first", Strategy::StaticWeight).deployment_of(4, "cpu=1000").weights(&fleet, "a=1");
+    let second = fleet.app("second", Strategy::StaticWeight).deployment_of(4, "cpu=1000");
+    fleet.add(first).add(second);
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "first"), fleet.seats(&target, "second")), ("a=4".into(), "a=1 b=3".into()));
+    // A drain is stopped by the quota of where it goes: what has no place stays.
+    fleet.record_target(&target);
+    fleet.cluster("a").lifecycle = Lifecycle::Draining;
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "second"), "b=4");
+    assert_eq!(fleet.seats(&target, "first"), "a=4");
+}
+
+#[test]
+fn copies_need_the_quota_of_their_cluster() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.quota_per_cluster("team", "requests.cpu=2000");
+    let first = fleet.app("first", Strategy::StaticWeight).deployment_of(1, "cpu=1000").weights(&fleet, "a=1");
+    let second = fleet.app("second", Strategy::Duplicated).deployment_of(2, "cpu=1000");
+    fleet.add(first).add(second);
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "second"), "b=2");
+    let refused = Deficit::Quota {
+        resource: "requests.cpu".into(),
+        cluster: Some(fleet.id("a")),
+        used: 1000,
+        more: 2000,
+        hard: 2000,
+    };
+    assert_eq!(target.apps[1].deficits, [refused]);
+}
+
+#[test]
+fn objects_are_counted_where_they_are() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.quota("team", "count/deployments.apps=3 count/widgets.example.com=2 services=9");
+    for (name, clusters) in [("one", "a=1 b=1"), ("two", "a=1"), ("three", "b=1")] {
+        let app = fleet.app(name, Strategy::StaticWeight).deployment(2).weights(&fleet, clusters);
+        fleet.add(app.object("", "v1", "Service", "main"));
+    }
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "one"), "a=1 b=1");
+    // `three` comes before `two`
+    assert_eq!((fleet.seats(&target, "three").as_str(), fleet.seats(&target, "two").as_str()), ("b=2", ""));
+    let refused =
+        Deficit::Quota { resource: "count/deployments.apps".into(), cluster: None, used: 3, more: 1, hard: 3 };
+    assert_eq!(target.apps[2].deficits, [refused]);
+    // Objects alone count, too.
+    let widgets = fleet.app("zz", Strategy::Duplicated).object("example.com", "v1", "Widget", "w");
+    fleet.add(widgets.object("example.com", "v1", "Widget", "x"));
+    let target = fleet.schedule();
+    assert_eq!(target.apps[3].clusters.len(), 0);
+    assert!(matches!(&target.apps[3].deficits[..], [Deficit::Quota { used: 0, more: 4, hard: 2, .. }]));
 }

@@ -176,7 +176,7 @@ fn tags_change_only_what_they_may() {
         }
         assert_eq!(value(text), expected, "{text:?}");
     }
-    let mismatch = |tag: &str| Kind::TagMismatch { tag: tag.to_owned() };
+    let mismatch = |tag: &'static str| Kind::TagMismatch { tag };
     for (text, place, kind) in [
         ("!!int abc", "abc", mismatch("!!int")),
         ("!!int 1.0", "1.0", mismatch("!!int")),

@@ -1,6 +1,6 @@
 //! Doing the steps of a round, and taking in what came of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fleetwright_compiler::base::SmolStr;
@@ -8,16 +8,13 @@ use serde_json::{Value, json};
 
 use super::begin::send;
 use super::{Applier, Did, Done, Order, Report};
-use crate::apply::adopt::adopted;
+use crate::apply::adopt::{adopted, duplicated_list, list_adopted};
 use crate::apply::decide::{Pass, Step};
+use crate::apply::inventory;
 use crate::apply::inventory::{AppName, applyset_id};
-use crate::apply::live::is_protected;
 use crate::apply::standing::Why;
 use crate::apply::view::{Drift, Failure, Mode};
-use crate::apply::{instances, inventory};
-use crate::cluster::{
-    Apply, CREATE_MANAGER, ClusterApi, Key, MANAGER, Propagation, ServiceAccount, Write, WriteError, Written,
-};
+use crate::cluster::{Apply, CREATE_MANAGER, ClusterApi, Key, MANAGER, ServiceAccount, Write, WriteError, Written};
 
 /// An apply of this round.
 #[derive(Clone)]
@@ -39,8 +36,9 @@ impl Applier {
         report: &mut Report,
     ) {
         self.forget(steps);
-        self.hand_over_replicas(api, order, steps, report);
-        let sent = applies(order, steps, false);
+        let unready = self.hand_over_replicas(api, order, steps, now_secs, report);
+        let mut sent = applies(order, steps, false);
+        sent.retain(|sent| !unready.contains(&sent.key));
         let writes: Vec<Write> = sent.iter().map(|sent| Write::Apply(sent.apply.clone())).collect();
         let results = send(api, &writes, report);
         let again = self.take_applied(api, order, sent, results, now_secs, report);
@@ -70,7 +68,10 @@ impl Applier {
             }
             report.done.push(Done { app: sent.app, key: sent.key, did });
         }
-        for step in pass.steps.iter().filter(|s| matches!(s, Step::Prune { .. } | Step::Replace { .. })) {
+        let deletions = pass.steps.iter().filter(|step| matches!(step, Step::Prune { .. } | Step::Replace { .. }));
+        for step in deletions {
+            let asked = order.desired.object(step.key()).map(|object| object.digest.clone()).unwrap_or_default();
+            self.previewed.insert(step.key().clone(), asked);
             report.done.push(Done { app: step.app().clone(), key: step.key().clone(), did: Did::WouldPrune });
         }
     }
@@ -84,7 +85,7 @@ impl Applier {
     }
 
     /// Takes an object off an inventory.
-    fn strike(&mut self, app: &AppName, key: &Key) {
+    pub(super) fn strike(&mut self, app: &AppName, key: &Key) {
         if let Some(stored) = self.book.as_mut().and_then(|book| book.get_mut(app)) {
             stored.inventory.objects.remove(key);
             self.unsaved.insert(app.clone());
@@ -93,29 +94,44 @@ impl Applier {
     }
 
     /// Gives `spec.replicas` to the create-only manager with the value that is stored, so that giving it up does not set
-    /// it to 1 (kubernetes/kubernetes#67135).
-    fn hand_over_replicas(&mut self, api: &mut dyn ClusterApi, order: &Order<'_>, steps: &[Step], report: &mut Report) {
-        let writes = steps.iter().filter_map(|step| {
-            let Step::Apply { app, key, hand_over_replicas: Some(replicas), .. } = step else { return None };
-            let api_version = order.desired.object(key).map(|object| api_version(key, &object.version))?;
+    /// it to 1 (kubernetes/kubernetes#67135). Returns the objects for which that failed: they must not be applied now.
+    fn hand_over_replicas(
+        &mut self,
+        api: &mut dyn ClusterApi,
+        order: &Order<'_>,
+        steps: &[Step],
+        now_secs: i64,
+        report: &mut Report,
+    ) -> BTreeSet<Key> {
+        let (mut keys, mut writes) = (Vec::new(), Vec::new());
+        for step in steps {
+            let Step::Apply { app, key, hand_over_replicas: Some(replicas), .. } = step else { continue };
+            let Some(desired) = order.desired.object(key) else { continue };
             let mut metadata = json!({"name": key.name.as_str()});
             if !key.namespace.is_empty() {
                 metadata["namespace"] = key.namespace.as_str().into();
             }
             let object = json!({
-                "apiVersion": api_version, "kind": key.kind.kind.as_str(), "metadata": metadata, "spec": {"replicas": replicas},
+                "apiVersion": api_version(key, &desired.version), "kind": key.kind.kind.as_str(), "metadata": metadata,
+                "spec": {"replicas": replicas},
             });
-            Some(Write::Apply(Apply {
+            keys.push((key, &desired.digest));
+            writes.push(Write::Apply(Apply {
                 object: Arc::new(object),
                 manager: CREATE_MANAGER,
                 force: false,
                 dry_run: false,
                 service_account: account(order, app),
-            }))
-        });
-        // A failure shows in the apply that follows: the field is still ours, and the next pass tries again.
-        let writes: Vec<Write> = writes.collect();
-        send(api, &writes, report);
+            }));
+        }
+        let mut failed = BTreeSet::new();
+        for ((key, digest), result) in keys.into_iter().zip(send(api, &writes, report)) {
+            if let Err(error) = result {
+                self.failed(key, Some(digest.clone()), &error, now_secs);
+                failed.insert(key.clone());
+            }
+        }
+        failed
     }
 
     /// Takes in what came of applies; returns those to send once more: adopted, or hand edits that are undone.
@@ -137,6 +153,9 @@ impl Applier {
                     adopt.push((sent, result))
                 }
                 Err(WriteError::Conflict(_)) if adopts => adopt.push((sent, result)),
+                Err(WriteError::Invalid { message, .. }) if duplicated_list(message).is_some() => {
+                    adopt.push((sent, result));
+                }
                 Err(WriteError::Conflict(conflicts)) if undoes(order, sent.why, conflicts) => {
                     sent.apply.force = true;
                     again.push(sent);
@@ -166,7 +185,11 @@ impl Applier {
         for ((sent, result), object) in candidates.into_iter().zip(api.get(&keys)) {
             let edit = object.ok().flatten().and_then(|object| {
                 let version = object.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(SmolStr::from)?;
-                Some((version, adopted(&object, &order.rules.adopt)?))
+                let entries = match &result {
+                    Err(WriteError::Invalid { message, .. }) => list_adopted(&object, &duplicated_list(message)?)?,
+                    Ok(_) | Err(_) => adopted(&object, &order.rules.adopt)?,
+                };
+                Some((version, entries))
             });
             match edit {
                 Some((resource_version, managed_fields)) => {
@@ -223,7 +246,7 @@ impl Applier {
         report.done.push(Done { app: sent.app.clone(), key: sent.key.clone(), did: Did::Applied(sent.why) });
     }
 
-    fn failed(&mut self, key: &Key, digest: Option<SmolStr>, error: &WriteError, now_secs: i64) {
+    pub(super) fn failed(&mut self, key: &Key, digest: Option<SmolStr>, error: &WriteError, now_secs: i64) {
         let before = self.failures.get(key).filter(|failure| failure.digest == digest).map_or(0, |f| f.attempts);
         let attempts = before.saturating_add(1);
         let wait_secs = match error {
@@ -243,136 +266,6 @@ impl Applier {
             retry_secs: Some(now_secs.saturating_add(wait_secs)),
         };
         self.failures.insert(key.clone(), failure);
-    }
-
-    /// Deletes what is to be applied anew. The next round applies it, once it is seen gone.
-    fn replace(
-        &mut self,
-        api: &mut dyn ClusterApi,
-        order: &Order<'_>,
-        steps: &[Step],
-        now_secs: i64,
-        report: &mut Report,
-    ) {
-        let (mut doing, mut writes) = (Vec::new(), Vec::new());
-        for step in steps {
-            if let Step::Replace { app, key, uid } = step {
-                writes.push(delete(key, uid, account(order, app)));
-                doing.push((app, key));
-            }
-        }
-        for ((app, key), result) in doing.into_iter().zip(send(api, &writes, report)) {
-            let digest = order.desired.object(key).map(|object| object.digest.clone());
-            match result {
-                Ok(left) => {
-                    self.deleted(order, key, left);
-                    report.done.push(Done { app: app.clone(), key: key.clone(), did: Did::Replaced });
-                }
-                Err(WriteError::NotFound) => self.live.gone(key),
-                Err(error) => self.failed(key, digest, &error, now_secs),
-            }
-        }
-    }
-
-    /// A deletion was accepted: the object is gone, or goes when its finalizers let it.
-    fn deleted(&mut self, order: &Order<'_>, key: &Key, left: Option<Arc<Value>>) {
-        match left {
-            Some(object) => self.live.put(key, &object, order.assess),
-            None => self.live.gone(key),
-        }
-    }
-
-    /// Deletes what nobody wants, after a look at what is there now.
-    fn prune(
-        &mut self,
-        api: &mut dyn ClusterApi,
-        order: &Order<'_>,
-        steps: &[Step],
-        now_secs: i64,
-        report: &mut Report,
-    ) {
-        let prunes: Vec<(&AppName, &Key, bool)> = steps
-            .iter()
-            .filter_map(|step| match step {
-                Step::Prune { app, key, only_empty } => Some((app, key, *only_empty)),
-                Step::Apply { .. } | Step::Replace { .. } | Step::Forget { .. } => None,
-            })
-            .collect();
-        if prunes.is_empty() {
-            return;
-        }
-        let keys: Vec<Key> = prunes.iter().map(|(_, key, _)| (*key).clone()).collect();
-        let (mut doing, mut writes) = (Vec::new(), Vec::new());
-        for ((app, key, only_empty), found) in prunes.into_iter().zip(api.get(&keys)) {
-            let done = |did| Done { app: app.clone(), key: key.clone(), did };
-            match found {
-                Ok(None) => {
-                    self.live.gone(key);
-                    self.strike(app, key);
-                    report.done.push(done(Did::WasGone));
-                }
-                Ok(Some(object)) => {
-                    self.live.put(key, &object, order.assess);
-                    match self.may_delete(api, app, key, &object, only_empty) {
-                        Ok(Some(uid)) => {
-                            writes.push(delete(key, &uid, account(order, app)));
-                            doing.push((app, key));
-                        }
-                        // It says otherwise than when the pass was decided: the next round decides again.
-                        Ok(None) => {}
-                        Err(why) => self.failed(key, None, &WriteError::Denied(why), now_secs),
-                    }
-                }
-                Err(error) => {
-                    let error = WriteError::Transient { message: error.to_string(), retry_after_secs: None };
-                    self.failed(key, None, &error, now_secs);
-                }
-            }
-        }
-        for ((app, key), result) in doing.into_iter().zip(send(api, &writes, report)) {
-            match result {
-                Ok(left) => {
-                    let is_gone = left.is_none();
-                    self.deleted(order, key, left);
-                    if is_gone {
-                        self.strike(app, key);
-                    }
-                    report.done.push(Done { app: app.clone(), key: key.clone(), did: Did::Pruned });
-                }
-                Err(WriteError::NotFound) => {
-                    self.live.gone(key);
-                    self.strike(app, key);
-                }
-                Err(error) => self.failed(key, None, &error, now_secs),
-            }
-        }
-    }
-
-    /// The UID to delete; `None` where what is there now must not or need not be deleted.
-    fn may_delete(
-        &self,
-        api: &mut dyn ClusterApi,
-        app: &AppName,
-        key: &Key,
-        object: &Value,
-        only_empty: bool,
-    ) -> Result<Option<SmolStr>, String> {
-        let metadata = |field: &str| object.get("metadata").and_then(|m| m.get(field)).and_then(Value::as_str);
-        if is_protected(object) || metadata("deletionTimestamp").is_some() {
-            return Ok(None);
-        }
-        let Some(book) = &self.book else { return Ok(None) };
-        let listed = book.get(app).and_then(|stored| stored.inventory.objects.get(key)).and_then(|e| e.uid.as_deref());
-        let Some(uid) = metadata("uid").filter(|uid| listed.is_none_or(|listed| listed == *uid)) else {
-            return Ok(None);
-        };
-        if only_empty && let Some(served) = &self.served {
-            let going = |key: &Key| {
-                book.values().any(|stored| stored.inventory.objects.get(key).is_some_and(|entry| entry.going))
-            };
-            instances::nothing_else_lives_in(api, served, key, object, &going)?;
-        }
-        Ok(Some(uid.into()))
     }
 }
 
@@ -397,18 +290,8 @@ fn api_version(key: &Key, version: &str) -> String {
     if key.kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", key.kind.group) }
 }
 
-fn account(order: &Order<'_>, app: &AppName) -> Option<ServiceAccount> {
+pub(super) fn account(order: &Order<'_>, app: &AppName) -> Option<ServiceAccount> {
     order.desired.apps().get(app).and_then(|desired| desired.service_account.clone())
-}
-
-fn delete(key: &Key, uid: &str, service_account: Option<ServiceAccount>) -> Write {
-    Write::Delete {
-        key: key.clone(),
-        uid: uid.into(),
-        resource_version: None,
-        propagation: Propagation::Background,
-        service_account,
-    }
 }
 
 fn applies(order: &Order<'_>, steps: &[Step], dry_run: bool) -> Vec<Sent> {

@@ -1,16 +1,17 @@
-//! The thin shell around [`decide`](super::decide::decide): observe, decide, write, record, until nothing is left to do now.
+//! The thin shell around [`decide`]: observe, decide, write, record, until nothing is left to do now.
 //!
 //! Invariants: what an [`Applier`] remembers can be lost at any instruction; it only saves requests. Every batch for an app
 //! begins with the conditioned write of its inventory; whoever loses that race writes nothing.
 
 mod begin;
+mod delete;
 mod execute;
 mod outcome;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::base::{Digest, SmolStr};
 
 use super::budget::Approvals;
 use super::decide::{Pass, decide};
@@ -19,7 +20,7 @@ use super::floor::Floors;
 use super::inventory::{AppName, ID_LABEL, Inventory, InventoryError, NAMESPACE, PART_OF_LABEL};
 use super::live::{Assess, Live};
 use super::view::{Book, Failure, Mode, Rules, Stored, View};
-use crate::cluster::{ClusterApi, ClusterError, GroupKind, Identity, Key, Served, Watch};
+use crate::cluster::{ClusterApi, ClusterError, Delta, GroupKind, Identity, Key, Served, Watch};
 use crate::ports::CommitId;
 
 pub use outcome::{Did, Done, Report};
@@ -35,6 +36,8 @@ pub struct Order<'a> {
     pub live_commit: &'a CommitId,
     /// The term of the decider.
     pub term: u64,
+    /// When the repository was fetched last, in seconds since 1970.
+    pub fetched_secs: i64,
     /// What should be there.
     pub desired: &'a Desired,
     /// What people want at all.
@@ -73,6 +76,9 @@ pub enum PassError {
         /// The recorded one.
         recorded: SmolStr,
     },
+    /// Nobody knows whether the order is still the newest.
+    #[error("the repository was fetched {0} s ago; nothing is written until it can be fetched again")]
+    NotFetched(i64),
     /// Another decider took over.
     #[error("the cluster was written for term {found}, this is term {ours}: another decider took over")]
     Superseded {
@@ -112,9 +118,17 @@ pub struct Applier {
     failures: BTreeMap<Key, Failure>,
     /// Inventories whose last state is not stored yet.
     unsaved: BTreeSet<AppName>,
-    /// What the server said about objects of a cluster that is observed only, by the digest of what was asked.
+    /// Of a cluster that is observed only: what was asked for each object, and said. Empty text: that it would be deleted.
     previewed: BTreeMap<Key, SmolStr>,
+    /// What is watched, for the commit of the last pass.
+    watches: Vec<Watch>,
+    /// What was ordered when the last pass left nothing to do: as long as it is ordered and nothing changes, nothing is
+    /// looked through.
+    idle: Option<(CommitId, Option<Digest>, u64, Rules)>,
 }
+
+/// An order counts so long after the fetch it came from.
+const FETCHED_WITHIN_SECS: i64 = 300;
 
 /// Rounds of one pass: five rounds of kinds, replaced Jobs and handed-over replicas; more would be a loop.
 const MAX_ROUNDS: usize = 12;
@@ -143,12 +157,29 @@ impl Applier {
         {
             return Err(PassError::OtherCluster { found: identity.uid, recorded: recorded.into() });
         }
-        let mut report = Report { identity: identity.clone(), ..Report::new(identity) };
+        let mut report = Report::new(identity);
         if order.rules.mode == Mode::Suspended {
             return Ok(report);
         }
         self.read_book(api, order)?;
-        self.observe(api, order)?;
+        let is_idle = self.idle.as_ref().is_some_and(|(commit, desired, term, rules)| {
+            (commit, *desired, *term, rules) == (order.live_commit, order.desired.digest(), order.term, order.rules)
+        });
+        let changed = self.observe(api, order, is_idle)?;
+        if changed {
+            self.idle = None;
+        }
+        let age_secs = now_secs.saturating_sub(order.fetched_secs);
+        if age_secs > FETCHED_WITHIN_SECS {
+            return Err(PassError::NotFetched(age_secs));
+        }
+        if is_idle && !changed {
+            return Ok(report);
+        }
+        self.idle = None;
+        if order.rules.mode != Mode::Observe {
+            self.previewed.clear();
+        }
         let mut begun = BTreeSet::new();
         for _ in 0..MAX_ROUNDS {
             let pass = self.decide(order, &report.identity, now_secs);
@@ -169,6 +200,9 @@ impl Applier {
             self.execute(api, order, &steps, now_secs, &mut report);
         }
         self.save(api, order, &mut report);
+        if report.is_settled() && self.unsaved.is_empty() && self.book.is_some() {
+            self.idle = Some((order.live_commit.clone(), order.desired.digest(), order.term, order.rules.clone()));
+        }
         Ok(report)
     }
 
@@ -184,8 +218,8 @@ impl Applier {
         let mut pass = decide(&self.view(order, book, served, &identity.uid, now_secs));
         if order.rules.mode == Mode::Observe {
             pass.steps.retain(|step| {
-                let asked = order.desired.object(step.key()).map(|object| &object.digest);
-                asked.is_none() || self.previewed.get(step.key()) != asked
+                let asked = order.desired.object(step.key()).map(|object| object.digest.clone()).unwrap_or_default();
+                self.previewed.get(step.key()) != Some(&asked)
             });
         }
         pass
@@ -249,36 +283,35 @@ impl Applier {
         Ok(())
     }
 
-    /// Learns what is new of every kind that matters.
-    fn observe(&mut self, api: &mut dyn ClusterApi, order: &Order<'_>) -> Result<(), PassError> {
-        let served = match &self.served {
-            Some(served) if self.kinds(order).iter().all(|kind| served.has(kind)) => Arc::clone(served),
-            Some(_) | None => {
-                let served = api.served()?;
-                self.served = Some(Arc::clone(&served));
-                served
-            }
-        };
-        let watches: Vec<Watch> = self
-            .kinds(order)
-            .into_iter()
-            .filter(|kind| served.kind(kind, None).is_some_and(|kind| kind.listable))
-            .map(|kind| watch_of(&kind))
-            .collect();
-        for (watch, seen) in watches.iter().zip(api.observe(&watches)) {
+    /// Learns what is new of every kind that matters. Returns whether anything is.
+    fn observe(&mut self, api: &mut dyn ClusterApi, order: &Order<'_>, is_idle: bool) -> Result<bool, PassError> {
+        if !is_idle || self.served.is_none() {
+            let kinds = self.kinds(order);
+            let served = match &self.served {
+                Some(served) if kinds.iter().all(|kind| served.has(kind)) => Arc::clone(served),
+                Some(_) | None => api.served()?,
+            };
+            let listable = kinds.iter().filter(|kind| served.kind(kind, None).is_some_and(|kind| kind.listable));
+            self.watches = listable.map(watch_of).collect();
+            self.served = Some(served);
+        }
+        let mut changed = false;
+        for (watch, seen) in self.watches.iter().zip(api.observe(&self.watches)) {
+            changed |= !matches!(&seen, Ok(Delta::Changes(changes)) if changes.is_empty());
             match seen {
                 Ok(delta) => self.live.take(&watch.kind, &delta, order.assess),
-                Err(ClusterError::NotServed(_)) => {
-                    self.served = None;
-                    self.live.forget(&watch.kind);
+                Err(error) => {
+                    if matches!(error, ClusterError::NotServed(_)) {
+                        self.served = None;
+                    }
+                    self.live.forget(&watch.kind, error.to_string());
                 }
-                Err(ClusterError::Transient(_) | ClusterError::Denied(_)) => self.live.forget(&watch.kind),
             }
         }
         if self.served.is_none() {
             self.served = Some(api.served()?);
         }
-        Ok(())
+        Ok(changed)
     }
 
     /// The kinds that matter: of what should be there, of what was applied, and HorizontalPodAutoscalers of everybody.

@@ -62,7 +62,13 @@ impl Report {
         Self { identity, done: Vec::new(), held: Vec::new(), writes: 0, unfinished: 0, lost: Vec::new() }
     }
 
-    /// Whether the cluster is as ordered, as far as applying goes.
+    /// Whether all that is wanted is applied, whatever is kept of what is not.
+    #[must_use]
+    pub fn is_applied(&self) -> bool {
+        self.unfinished == 0 && self.lost.is_empty() && self.held.iter().all(|held| held.why.is_kept())
+    }
+
+    /// Whether there is nothing left to do and nothing to wait for.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.unfinished == 0 && self.lost.is_empty() && self.held.is_empty()

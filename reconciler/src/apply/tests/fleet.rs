@@ -168,3 +168,18 @@ fn the_loser_of_a_race_for_the_inventory_writes_no_object() {
     assert_eq!(old.try_pass(), Err(PassError::Superseded { found: 2, ours: 1 }));
     let _ = key(WEB);
 }
+
+/// Before its first fetch, and when the last is too old, an applier writes nothing, drift included.
+#[test]
+fn an_old_order_is_not_carried_out() {
+    let mut rig = Rig::new();
+    rig.app("shop/web", &[config_map("default", "c", "1")]);
+    rig.converge();
+    rig.cluster.delete(&key("/ConfigMap/default/c"));
+    rig.fetched_secs = Some(rig.now_secs - 300);
+    assert_eq!(rig.try_pass(), Err(PassError::NotFetched(310)));
+    assert!(!rig.has("/ConfigMap/default/c"));
+    rig.fetched_secs = None;
+    rig.pass();
+    assert!(rig.has("/ConfigMap/default/c"));
+}

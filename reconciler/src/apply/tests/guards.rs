@@ -35,7 +35,7 @@ fn an_app_leaves_whole_and_only_when_enough_is_ready_elsewhere() {
     let report = rig.converge();
     assert_eq!(held(&report, WEB), Some(&Hold::Lowering { ready: 7, needed: 8 }));
     // what it uses stays with it
-    assert_eq!(held(&report, "/ConfigMap/shop/c"), Some(&Hold::UntilWorkloadGone(key(WEB))));
+    assert_eq!(held(&report, "/ConfigMap/shop/c"), Some(&Hold::UntilUserGone(key(WEB))));
     rig.floor(WEB, 8, 8);
     rig.converge();
     assert!(!rig.has(WEB) && !rig.has("/ConfigMap/shop/c"));
@@ -163,4 +163,19 @@ fn two_fleets_do_not_share_an_app() {
     rig.restart();
     let error = rig.try_pass().expect_err("refused").to_string();
     assert_eq!(error, "shop/web is applied here by fleet `other`; two fleets in one cluster need different names");
+}
+
+/// Never two running copies: it starts once the other is seen gone, and what runs here already is kept up.
+#[test]
+fn an_exclusive_app_waits_until_it_is_gone_elsewhere() {
+    let mut rig = Rig::new();
+    let objects = |image: &str| [namespace("shop"), deployment("shop", "web", image, 1), config_map("shop", "c", "1")];
+    rig.app("shop/web", &objects("i:1")).may_run_in = vec!["eu-b".into()];
+    let report = rig.pass();
+    assert_eq!(held(&report, WEB), Some(&Hold::MayRunIn("eu-b".into())));
+    assert!(rig.has("/ConfigMap/shop/c"));
+    rig.app("shop/web", &objects("i:1"));
+    assert_eq!(done(&rig.pass()), [format!("New {WEB}")]);
+    rig.app("shop/web", &objects("i:2")).may_run_in = vec!["eu-b".into()];
+    assert_eq!(done(&rig.pass()), [format!("Changed {WEB}")]);
 }

@@ -131,7 +131,7 @@ fn apps_wait_for_apps_they_depend_on() {
     let mut rig = Rig::new();
     rig.app("shop/db", &[namespace("shop"), deployment("shop", "db", "i:1", 1)]);
     rig.app("shop/web", &[deployment("shop", "web", "i:1", 1)]).depends_on = vec![name("shop/db")];
-    let waits = Hold::AfterApp { app: name("shop/db"), key: key(DB) };
+    let waits = Hold::AfterApp { app: name("shop/db"), key: Box::new(key(DB)) };
     assert_eq!(held(&rig.pass(), WEB), Some(&waits));
     rig.cluster.tick();
     assert_eq!(done(&rig.pass()), [format!("New {WEB}")]);

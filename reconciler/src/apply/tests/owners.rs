@@ -245,3 +245,53 @@ fn a_suspended_cluster_is_not_even_asked() {
     rig.app("shop/web", &[config_map("default", "c", "1")]);
     assert!(rig.pass().done.is_empty() && !rig.has(C));
 }
+
+/// bugs.json ssa-05: a port number changes under its name, and another manager set the old one.
+#[test]
+fn a_port_that_changes_its_number_ends_as_one() {
+    let service = |port: u32| {
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"},
+               "spec": {"ports": [{"name": "http", "port": port}]}})
+    };
+    let mut rig = Rig::new();
+    let s = key("/Service/default/s");
+    applied_by(
+        &mut rig,
+        "bootstrap",
+        &json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"x": 1}}),
+    );
+    rig.cluster.edit(&s, "kubectl-create", |object| object["spec"] = service(80)["spec"].clone());
+    rig.app("shop/web", &[service(8080)]);
+    let report = rig.pass();
+    assert_eq!(done(&report), ["Adopted /Service/default/s", "New /Service/default/s"], "{report:?}");
+    assert_eq!(
+        rig.cluster.get(&s).expect("s")["spec"]["ports"],
+        json!([{"port": 8080, "protocol": "TCP", "name": "http"}])
+    );
+    // and where a controller that applies holds it, it is reported
+    let mut rig = Rig::new();
+    applied_by(&mut rig, "argocd-controller", &service(80));
+    rig.app("shop/web", &[service(8080)]);
+    let report = rig.pass();
+    assert!(
+        matches!(held(&report, "/Service/default/s"), Some(Hold::Failed { error, .. }) if error.contains("Duplicate value"))
+    );
+}
+
+/// A hand-over that fails keeps the count: the workload is not applied without it.
+#[test]
+fn a_failed_hand_over_keeps_the_replicas() {
+    let mut rig = Rig::new();
+    rig.app("shop/web", &[namespace("shop"), deployment("shop", "web", "i:1", 5)]);
+    rig.converge();
+    applied_by(&mut rig, "keda", &autoscaler(2));
+    rig.cluster.store().faults.denied.insert(key(WEB));
+    rig.pass();
+    assert_eq!(replicas(&rig), 5);
+    rig.cluster.store().faults.denied.clear();
+    // the hand-over itself is refused, and nothing else
+    rig.cluster.store().faults.refused_managers.insert("fleetwright-create".to_owned());
+    rig.now_secs += 600;
+    rig.pass();
+    assert_eq!(replicas(&rig), 5);
+}

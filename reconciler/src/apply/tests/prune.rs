@@ -1,12 +1,14 @@
 //! What is deleted, and what never is.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::rig::{Rig, annotated, config_map, deployment, done, held, key, name, namespace};
 use crate::apply::budget::Budget;
 use crate::apply::hold::Hold;
 use crate::apply::run::PassError;
-use crate::cluster::GroupKind;
+use crate::cluster::{Apply, ClusterApi as _, GroupKind, Write};
 use crate::health::Health;
 
 const WEB: &str = "apps/Deployment/shop/web";
@@ -51,7 +53,9 @@ fn a_kind_that_cannot_be_listed_keeps_its_objects() {
     rig.without("shop/gone");
     rig.cluster.store().faults.unlisted.insert(GroupKind::new("", "Secret"));
     let report = rig.pass();
-    assert_eq!(held(&report, "/Secret/default/s"), Some(&Hold::NotSeen(GroupKind::new("", "Secret"))));
+    let why = held(&report, "/Secret/default/s").map(ToString::to_string);
+    let expected = "Secret could not be observed (connection refused; it is tried again); nothing is done until it can";
+    assert_eq!(why.as_deref(), Some(expected));
     assert!(rig.has("/Secret/default/s"));
 }
 
@@ -233,7 +237,7 @@ fn the_budget_stops_the_whole_prune_until_it_is_approved() {
     assert_eq!(done(&rig.pass()), [""; 0]);
     // one more object vanishes: another set
     rig.approvals.expires_secs.insert(hash.clone(), i64::MAX);
-    rig.app("shop/web", &[config_map("default", "new", "1")]);
+    rig.app("shop/web", &[]);
     rig.commit("c3");
     rig.pass();
     assert!(rig.has("/ConfigMap/default/c119"));
@@ -324,9 +328,74 @@ fn what_a_lingering_workload_uses_stays() {
     rig.converge();
     rig.without("shop/web");
     let report = rig.converge();
-    assert_eq!(held(&report, "/ConfigMap/shop/c"), Some(&Hold::UntilWorkloadGone(key(WEB))));
+    assert_eq!(held(&report, "/ConfigMap/shop/c"), Some(&Hold::UntilUserGone(key(WEB))));
     assert!(rig.applier.live().get(&key(WEB)).is_some_and(|live| live.deleting && live.health == Health::Terminating));
     rig.cluster.delete(&key(WEB));
     rig.converge();
     assert!(!rig.has("/ConfigMap/shop/c"));
+}
+
+/// Listed before it was written, and never written, because it is somebody else's: it is not ours to delete.
+#[test]
+fn what_was_never_applied_is_not_pruned() {
+    let mut rig = Rig::new();
+    let theirs = Apply {
+        object: Arc::new(config_map("default", "c", "theirs")),
+        manager: "argocd-controller",
+        force: false,
+        dry_run: false,
+        service_account: None,
+    };
+    assert!(rig.cluster.api().write(&[Write::Apply(theirs)])[0].is_ok());
+    rig.app("shop/web", &[config_map("default", "c", "ours")]);
+    assert!(matches!(held(&rig.pass(), "/ConfigMap/default/c"), Some(Hold::Failed { .. })));
+    rig.without("shop/web");
+    rig.commit("c2");
+    rig.converge();
+    assert!(rig.has("/ConfigMap/default/c") && !rig.has("/ConfigMap/fleetwright-system/inventory.shop.web"));
+}
+
+/// Killed between the apply and the record of it: the label says that it is ours.
+#[test]
+fn what_was_applied_and_not_recorded_is_pruned() {
+    let mut rig = Rig::new();
+    rig.app("shop/web", &[config_map("default", "c", "1")]);
+    // the namespace, the inventory twice, the object; not the record
+    rig.cluster.store().faults.writes_left = Some(4);
+    let _ = rig.try_pass();
+    assert!(rig.has("/ConfigMap/default/c"));
+    rig.cluster.store().faults = crate::simulated::Faults::default();
+    rig.restart();
+    rig.without("shop/web");
+    rig.commit("c2");
+    rig.converge();
+    assert!(!rig.has("/ConfigMap/default/c"));
+}
+
+/// A definition and the namespace of its objects go together, although discovery still names the kind.
+#[test]
+fn a_namespace_goes_after_the_kinds_that_went_with_it() {
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"}, "versions": [{"name": "v1"}]},
+    });
+    let widget =
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}});
+    let mut rig = Rig::new();
+    rig.app("shop/web", &[namespace("shop"), definition, widget]);
+    rig.converge();
+    rig.without("shop/web");
+    rig.commit("c2");
+    let report = rig.converge();
+    let Some(Hold::NeedsApproval { hash, .. }) = held(&report, "/Namespace//shop").cloned() else {
+        panic!("{report:?}")
+    };
+    rig.cluster.store().put(&key("/ConfigMap/shop/foreign"), config_map("shop", "foreign", "1"));
+    rig.approvals.expires_secs.insert(hash, i64::MAX);
+    rig.converge();
+    assert!(rig.has("/Namespace//shop"));
+    rig.cluster.delete(&key("/ConfigMap/shop/foreign"));
+    rig.now_secs += 600;
+    rig.converge();
+    assert!(!rig.has("/Namespace//shop"));
 }

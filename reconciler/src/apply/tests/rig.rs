@@ -31,6 +31,8 @@ pub(super) struct Rig {
     pub commits: Vec<String>,
     pub term: u64,
     pub now_secs: i64,
+    /// When the repository was fetched; `None`: just now.
+    pub fetched_secs: Option<i64>,
 }
 
 pub(super) fn name(text: &str) -> AppName {
@@ -95,6 +97,7 @@ impl Rig {
             commits: vec!["c1".to_owned()],
             term: 1,
             now_secs: 1_000,
+            fetched_secs: None,
         }
     }
 
@@ -139,6 +142,7 @@ impl Rig {
             recorded_uid: Some("uid-a"),
             live_commit: &live_commit,
             term: self.term,
+            fetched_secs: self.fetched_secs.unwrap_or(self.now_secs + 10),
             desired: &desired,
             intents: &intents,
             floors: &self.floors,

@@ -41,12 +41,13 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
     }
     Ok(Some(Proposal {
         cause: Cause::Pin,
-        key: key(Cause::Pin, &[&main.id.0]),
+        key: Some(key(Cause::Pin, &[&main.id.0])),
         subject: format!("Apply {} of the intents", main.id.short()),
         body: String::new(),
         intents: Intents::Newest,
         record,
         scenario: Scenario::default(),
         only: None,
+        person: None,
     }))
 }

@@ -4,7 +4,7 @@
 use fleetwright_compiler::schedule::Scenario;
 
 use crate::commit::Cause;
-use crate::decide::{Intents, Proposal, View, key};
+use crate::decide::{Intents, Proposal, View};
 
 /// The placements that follow from what is live.
 #[must_use]
@@ -14,12 +14,13 @@ pub fn propose(view: &View<'_>) -> Option<Proposal> {
     view.current?;
     Some(Proposal {
         cause: Cause::Settle,
-        key: key(Cause::Settle, &[&live.tip.0]),
+        key: None,
         subject: "Place what the record asks for".to_owned(),
         body: String::new(),
         intents: Intents::Live,
         record: live.record.clone(),
         scenario: Scenario::default(),
         only: None,
+        person: None,
     })
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,10 @@ const SURROUNDING: [&str; 9] = [
 ];
 
 /// Longest answer that is kept: a hostile remote must not fill the memory.
-const MAX_BYTES: u64 = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
+
+/// How long the rest of an answer is waited for once `git` has ended.
+const LINGER: Duration = Duration::from_secs(5);
 
 /// How often a running `git` is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -85,10 +89,7 @@ impl Git {
         let stderr = collect(child.stderr.take());
         let name = args.iter().find(|arg| !arg.starts_with('-') && !arg.contains('=')).copied().unwrap_or("git");
         let status = self.wait(&mut child, name)?;
-        let text = |thread: thread::JoinHandle<Vec<u8>>| {
-            String::from_utf8_lossy(&thread.join().unwrap_or_default()).into_owned()
-        };
-        Ok(Output { success: status.success(), stdout: text(stdout), stderr: text(stderr) })
+        Ok(Output { success: status.success(), stdout: stdout.text(), stderr: stderr.text() })
     }
 
     fn wait(&self, child: &mut Child, name: &str) -> Result<ExitStatus, PortError> {
@@ -110,16 +111,40 @@ impl Git {
     }
 }
 
-fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // What was read before a broken pipe is still what was said.
-            let _ = pipe.by_ref().take(MAX_BYTES).read_to_end(&mut bytes);
-            let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-        }
-        bytes
-    })
+/// What comes out of a pipe.
+struct Collected {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    ended: mpsc::Receiver<()>,
+}
+
+impl Collected {
+    /// All of it. A process that outlives `git` and holds the pipe open (a shared SSH connection) is not waited for.
+    fn text(self) -> String {
+        // Whether it ended or not: what is there is what was said.
+        let _ = self.ended.recv_timeout(LINGER);
+        String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+}
+
+fn collect(pipe: Option<impl Read + Send + 'static>) -> Collected {
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    let (end, ended) = mpsc::channel();
+    if let Some(mut pipe) = pipe {
+        let bytes = Arc::clone(&bytes);
+        thread::spawn(move || {
+            let mut chunk = [0_u8; 8192];
+            // An error ends it as the end does: what was read before is still what was said.
+            while let Ok(count @ 1..) = pipe.read(&mut chunk) {
+                let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+                if bytes.len() < MAX_BYTES {
+                    bytes.extend(chunk.iter().take(count));
+                }
+            }
+            // Nobody listens any more when it ends too late.
+            let _ = end.send(());
+        });
+    }
+    Collected { bytes, ended }
 }
 
 /// The part of what `git` said on stderr that says why: bounded, one line.

@@ -48,10 +48,11 @@ impl Answer {
         if message.is_empty() {
             return format!("{kind}: the API server answers {}", self.status);
         }
-        let quotes_values = matches!(self.status, 400 | 422);
-        if kind.is("", "Secret") && quotes_values {
-            let fields: Vec<&str> = self.causes().map(|cause| cause["field"].as_str().unwrap_or_default()).collect();
-            return format!("the API server says {} about {} of a Secret", self.text("/reason"), fields.join(", "));
+        let names_only = matches!(self.status, 401 | 403 | 404 | 409 | 429 | 503);
+        if kind.is("", "Secret") && !names_only {
+            let fields: Vec<&str> = self.causes().filter_map(|cause| cause["field"].as_str()).collect();
+            let at = if fields.is_empty() { String::new() } else { format!(" at {}", fields.join(", ")) };
+            return format!("the API server refuses the Secret{at} ({}); its words may quote it", self.status);
         }
         message.to_owned()
     }
@@ -73,10 +74,11 @@ impl Answer {
         })
     }
 
-    /// What came of a write.
-    pub(super) fn written(self, kind: &GroupKind) -> Written {
+    /// What came of a write, `deletes` or other.
+    pub(super) fn written(self, kind: &GroupKind, deletes: bool) -> Written {
         if self.is_success() {
-            return Ok(still_there(self.body).map(std::sync::Arc::new));
+            let left = if deletes { left_of(self.body) } else { Some(self.body) };
+            return Ok(left.map(std::sync::Arc::new));
         }
         let message = self.message(kind);
         Err(match (self.status, self.text("/reason")) {
@@ -97,24 +99,27 @@ impl Answer {
                     ["immutable", "may not be changed", "fields other than"].iter().any(|w| says.contains(w));
                 WriteError::Invalid { message, immutable }
             }
+            // Server-side apply answers 500 to fields that the schema does not have.
+            (500, _)
+                if ["typed patch object", "convert new object"].iter().any(|w| self.text("/message").contains(w)) =>
+            {
+                WriteError::Invalid { message, immutable: false }
+            }
             _ => WriteError::Transient { message, retry_after_secs: self.retry_after_secs },
         })
     }
 }
 
-/// After a write the object as it is stored; `None` after a deletion that is over. Some kinds answer a deletion with the
-/// object that was: it is still there only while something keeps it.
-fn still_there(body: Value) -> Option<Value> {
-    if body["kind"] == "Status" {
-        return None;
-    }
+/// What a deletion leaves; `None` when it is over. Some kinds answer with the object that was: it is still there only
+/// while something keeps it.
+fn left_of(body: Value) -> Option<Value> {
     let metadata = &body["metadata"];
     let deleting = metadata.get("deletionTimestamp").is_some();
     let kept = |list: &Value| list.as_array().is_some_and(|items| !items.is_empty());
     let lingers = kept(&metadata["finalizers"])
         || kept(&body["spec"]["finalizers"])
         || metadata["deletionGracePeriodSeconds"].as_u64().is_some_and(|secs| secs > 0);
-    (!deleting || lingers).then_some(body)
+    (deleting && lingers).then_some(body)
 }
 
 /// A cause of a conflict: `conflict with "kubectl-edit" using apps/v1 at 2026-…`. Only managers that update carry `using`
@@ -215,10 +220,14 @@ mod tests {
                 invalid("spec.selector: field is immutable", true),
             ),
             (status(422, "Invalid", "spec.replicas: must be 0", json!({})), invalid("spec.replicas: must be 0", false)),
+            (
+                status(500, "", "failed to create typed patch object", json!({})),
+                invalid("failed to create typed patch object", false),
+            ),
             (status(429, "TooManyRequests", "slow", json!({})), transient("slow")),
             (answer(502, &json!(null)), transient("apps/Deployment: the API server answers 502")),
         ] {
-            assert_eq!(answer.written(&kind), Err(expected));
+            assert_eq!(answer.written(&kind, false), Err(expected));
         }
     }
 
@@ -228,8 +237,8 @@ mod tests {
             "reason": "Invalid", "message": "data[pw]: Invalid value: \"swordfish\"",
             "details": {"causes": [{"field": "data[pw]"}]},
         });
-        let said = answer(422, &body).written(&GroupKind::new("", "Secret")).expect_err("refused").to_string();
-        assert_eq!(said, "invalid: the API server says Invalid about data[pw] of a Secret");
+        let said = answer(422, &body).written(&GroupKind::new("", "Secret"), false).expect_err("refused").to_string();
+        assert_eq!(said, "invalid: the API server refuses the Secret at data[pw] (422); its words may quote it");
     }
 
     #[test]
@@ -246,9 +255,9 @@ mod tests {
                 json!({"kind": "Namespace", "metadata": {"deletionTimestamp": "T"}, "spec": {"finalizers": ["kubernetes"]}}),
                 true,
             ),
-            (json!({"kind": "ConfigMap", "metadata": {}}), true),
+            (json!({"kind": "Service", "metadata": {}}), false),
         ] {
-            assert_eq!(still_there(body.clone()).is_some(), there, "{body}");
+            assert_eq!(left_of(body.clone()).is_some(), there, "{body}");
         }
     }
 }

@@ -170,7 +170,7 @@ impl ClusterApi for KubeApi {
     }
 
     fn write(&mut self, writes: &[Write]) -> Vec<Written> {
-        let mut kinds = Vec::new();
+        let mut asked = Vec::new();
         let mut calls = Vec::new();
         for write in writes {
             let kind = request::kind_of(write);
@@ -180,12 +180,12 @@ impl ClusterApi for KubeApi {
                 ClusterError::Transient(message) => WriteError::Transient { message, retry_after_secs: None },
             });
             calls.push(known.and_then(|()| request::write(&self.served, write)));
-            kinds.push(kind);
+            asked.push((kind, matches!(write, Write::Delete { .. })));
         }
-        let read = |(kind, answer): (GroupKind, Result<Result<Answer, String>, WriteError>)| match answer? {
-            Ok(answer) => answer.written(&kind),
+        let read = |((kind, deletes), answer): ((GroupKind, bool), _)| match answer? {
+            Ok(answer) => Answer::written(answer, &kind, deletes),
             Err(message) => Err(WriteError::Transient { message, retry_after_secs: None }),
         };
-        kinds.into_iter().zip(self.send_all(calls)).map(read).collect()
+        asked.into_iter().zip(self.send_all(calls)).map(read).collect()
     }
 }

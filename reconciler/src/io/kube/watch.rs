@@ -112,8 +112,11 @@ pub(super) async fn list(
         let mut page = answer.read(&watch.kind)?;
         let version = page.pointer("/metadata/resourceVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
         next = page.pointer("/metadata/continue").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) else {
-            return Err(ClusterError::Transient(format!("{}: the answer is no list", watch.kind)));
+        let items = match page.get_mut("items").map(Value::take) {
+            Some(Value::Array(items)) => items,
+            // A list of metadata without items.
+            Some(Value::Null) => Vec::new(),
+            Some(_) | None => return Err(ClusterError::Transient(format!("{}: the answer is no list", watch.kind))),
         };
         objects.extend(items.into_iter().map(|item| named(served, watch, item)));
         if next.is_empty() {

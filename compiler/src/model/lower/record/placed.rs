@@ -36,12 +36,13 @@ impl<'f> Placements<'f> {
         doc: &PlacedAppDoc,
         record: &mut Record,
     ) {
-        let PlacedAppDoc { app, clusters, workloads } = doc;
+        let PlacedAppDoc { app, tier, clusters, workloads } = doc;
         let known = self.apps.get(&(team.clone(), app.value.clone())).copied();
         let keys: Option<BTreeSet<&SmolStr>> =
             known.filter(|_| !cx.unread.objects_of(team)).map(|app| app.workloads.iter().map(|w| &w.key).collect());
         let mut placed = PlacedApp {
             place: Some((file, app.span)),
+            tier: tier.clone(),
             clusters: clusters.iter().map(|c| c.value.clone()).collect(),
             workloads: BTreeMap::new(),
         };
@@ -87,7 +88,7 @@ impl<'f> Placements<'f> {
     ) -> Vec<PlacedSeat> {
         let mut rows: Vec<PlacedSeat> = Vec::with_capacity(seats.len());
         let mut seen: BTreeSet<(&SmolStr, Option<&SmolStr>)> = BTreeSet::new();
-        for SeatDoc { cluster, pool, replicas, completions } in seats {
+        for SeatDoc { cluster, pool, replicas, completions, min, max } in seats {
             self.holds(cx, file, cluster, team, app);
             if !seen.insert((&cluster.value, pool.as_ref().map(|pool| &pool.value))) {
                 twice(cx, file, cluster, &format!("a seat in cluster `{}`", cluster.value));
@@ -101,6 +102,7 @@ impl<'f> Placements<'f> {
                 pool: pool.as_ref().map(|pool| pool.value.clone()),
                 replicas: *replicas,
                 completions: *completions,
+                bounds: min.zip(*max),
             });
         }
         rows.sort();

@@ -1,0 +1,86 @@
+//! What the commands have in common that write one commit to the live branch for a person.
+
+use fleetwright_compiler::Session;
+use fleetwright_reconciler::decide::Proposal;
+use fleetwright_reconciler::decide::orders::{Desk, OrderError};
+use fleetwright_reconciler::io::clock::SystemClock;
+use fleetwright_reconciler::order::{OrderFailure, order};
+use fleetwright_reconciler::ports::{Author, FleetRepo};
+use serde::Serialize;
+
+use crate::args::Format;
+use crate::context::Context;
+use crate::exit::{Failure, Outcome};
+use crate::repository::{Repository, RepositoryArgs, advance_failure};
+use crate::{output, streams};
+
+/// Options of these commands.
+#[derive(Debug, clap::Args)]
+pub struct OrderArgs {
+    #[command(flatten)]
+    repository: RepositoryArgs,
+
+    /// Who orders it; default: `user.name` of Git
+    #[arg(long, value_name = "NAME", env = "FLEETWRIGHT_BY")]
+    by: Option<String>,
+}
+
+/// The forms they have.
+pub const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Yaml];
+
+#[derive(Serialize)]
+struct Report {
+    /// The commit; none where nothing had to change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+/// Carries out an order and shows the commit.
+pub fn run(
+    context: &Context,
+    args: &OrderArgs,
+    mut make: impl FnMut(&Desk<'_>, &dyn FleetRepo) -> Result<Proposal, OrderFailure>,
+) -> Result<Outcome, Failure> {
+    let mut repository = Repository::open(context, &args.repository)?;
+    let person = person(args, repository.user.as_ref())?;
+    let branches = repository.branches.clone();
+    streams::talk(&format!("repository: {}", repository.git.remote_name()));
+    let pushed =
+        order(&mut repository.git, &SystemClock, &Session::new(), &branches, &person, &mut make).map_err(failure)?;
+    let report = Report {
+        id: pushed.as_ref().map(|pushed| pushed.id.to_string()),
+        message: pushed.as_ref().map(|pushed| pushed.message.clone()),
+    };
+    let text = || pushed.as_ref().map_or_else(String::new, |pushed| format!("{}\n\n{}", pushed.id, pushed.message));
+    streams::data(&output::data(context.format(), &report, text)?)?;
+    if pushed.is_none() {
+        streams::talk(&format!("`{}` says so already: nothing was committed", branches.live));
+    }
+    Ok(Outcome::Done)
+}
+
+fn person(args: &OrderArgs, user: Option<&Author>) -> Result<Author, Failure> {
+    match (&args.by, user) {
+        (Some(name), user) if !name.trim().is_empty() && !name.contains(['<', '>', '\n']) => Ok(Author {
+            name: name.trim().to_owned(),
+            email: user.map_or_else(|| format!("{}@localhost", name.trim().replace(' ', ".")), |u| u.email.clone()),
+        }),
+        (Some(_), _) => Err(Failure::Usage("--by: expected a name".to_owned())),
+        (None, Some(user)) => Ok(user.clone()),
+        (None, None) => Err(Failure::Usage(
+            "who orders this? `--by NAME` says so, or `git config --global user.name NAME`".to_owned(),
+        )),
+    }
+}
+
+fn failure(failure: OrderFailure) -> Failure {
+    match failure {
+        OrderFailure::Order(OrderError::Wrong(text)) => Failure::Usage(text),
+        OrderFailure::Order(OrderError::Guarded(text)) => Failure::Guard(text),
+        OrderFailure::Order(OrderError::Decide(error)) => advance_failure(error.into()),
+        OrderFailure::Refused(text) => Failure::Refused(format!("error: {text}")),
+        OrderFailure::Advance(error) => advance_failure(error),
+    }
+}

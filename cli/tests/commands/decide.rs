@@ -1,0 +1,91 @@
+//! `advance` and the orders of people, against a bare repository.
+
+use std::path::{Path, PathBuf};
+
+use super::{Run, assert_code, git, line, new_fleet, write};
+
+/// A fleet in a clone of a bare repository, pushed to `main`.
+fn cloned() -> (tempfile::TempDir, PathBuf) {
+    let folder = new_fleet();
+    let fleet = folder.path().join("fleet");
+    git(folder.path(), "init -q --bare -b main remote.git");
+    git(&fleet, "init -q -b main");
+    git(&fleet, "config user.name ann");
+    git(&fleet, "config user.email ann@fleet.example");
+    git(&fleet, "remote add origin ../remote.git");
+    push(&fleet);
+    (folder, fleet)
+}
+
+fn push(fleet: &Path) {
+    git(fleet, "add -A");
+    git(fleet, "commit -q --allow-empty -m change");
+    git(fleet, "push -q origin main");
+}
+
+fn remote_live(fleet: &Path) -> String {
+    git(&fleet.join("../remote.git"), "rev-parse refs/heads/live")
+}
+
+fn says(run: &Run, code: i32, text: &str) {
+    assert_code(run, code);
+    assert!(run.stdout.contains(text) || run.stderr.contains(text), "{text}:\n{}\n{}", run.stdout, run.stderr);
+}
+
+#[test]
+fn main_goes_live_and_people_decide() {
+    let (_folder, fleet) = cloned();
+    says(&line(&fleet, "drain eu-a"), 4, "`fleetwright advance` makes it");
+    says(&line(&fleet, "advance"), 0, "Pin Apply ");
+    let first = remote_live(&fleet);
+    let again = line(&fleet, "advance");
+    assert_eq!((again.code, again.stdout.as_str()), (0, ""));
+    says(&line(&fleet, "advance -o json"), 0, "\"commits\": []");
+    assert_eq!(remote_live(&fleet), first);
+
+    let cluster = std::fs::read_dir(fleet.join("clusters")).expect("clusters").next().expect("one").expect("one");
+    let cluster = cluster.file_name().into_string().expect("text").replace(".yaml", "");
+    says(&line(&fleet, &format!("cordon {cluster}")), 0, &format!("Cordon {cluster}"));
+    says(&line(&fleet, &format!("cordon {cluster}")), 4, "is Cordoned already");
+    says(&line(&fleet, "cordon nowhere"), 2, "there is no cluster `nowhere`");
+    let history = line(&fleet, "history");
+    says(&history, 0, "Cordon");
+    let sha = history.stdout.split_whitespace().next().expect("a commit").to_owned();
+    says(&line(&fleet, &format!("undo {sha} --hold 8h --reason test")), 0, "Undo");
+    says(&line(&fleet, "history -o json"), 0, "\"cause\": \"Undo\"");
+    says(&line(&fleet, "history -n 1"), 0, "Undo");
+    says(&line(&fleet, "advance --holder other"), 4, "`fleetwright promote-decider other`");
+    says(&line(&fleet, "promote-decider other"), 0, "term 2");
+    says(&line(&fleet, "advance --holder other"), 0, "up to date");
+    says(&line(&fleet, "advance"), 4, "`other` decides this repository (term 2)");
+    // By URL, without a checkout.
+    let bare = fleet.join("../remote.git");
+    says(&line(Path::new("/"), &format!("advance --holder other --repo {}", bare.display())), 0, "up to date");
+}
+
+#[test]
+fn what_does_not_compile_stays_out_and_is_said() {
+    let (_folder, fleet) = cloned();
+    says(&line(&fleet, "advance"), 0, "Pin");
+    let live = remote_live(&fleet);
+    write(&fleet, "clusters/broken.yaml", "apiVersion: fleetwright.io/v1alpha1\nkind: Cluster\nspec: 3\n");
+    push(&fleet);
+    let run = line(&fleet, "advance");
+    says(&run, 3, "clusters/broken.yaml:");
+    assert_eq!(remote_live(&fleet), live);
+}
+
+#[test]
+fn where_the_environment_fails() {
+    let (folder, fleet) = cloned();
+    says(&line(&fleet, "advance --repo http://git.example/x"), 2, "not supported");
+    says(&line(&fleet, "advance --repo /nowhere/at/all"), 5, "/nowhere/at/all");
+    let hook = fleet.join("../remote.git/hooks/update");
+    write(&fleet, "../remote.git/hooks/update", "#!/bin/sh\ncase $1 in *live) echo frozen >&2; exit 1;; esac\n");
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(hook, std::fs::Permissions::from_mode(0o755)).expect("permissions");
+    says(&line(&fleet, "advance"), 5, "frozen");
+    let outside = folder.path().join("plain");
+    std::fs::create_dir(&outside).expect("a folder");
+    says(&line(&outside, "advance"), 5, "");
+}

@@ -1,0 +1,61 @@
+//! An app and its objects.
+
+use std::sync::Arc;
+
+use super::{ClusterSet, OverrideRule, Placement, Workload};
+use crate::api::Survive;
+use crate::base::labels::Labels;
+use crate::base::{FileId, SmolStr, Span, Spanned, TeamId};
+use crate::parse::{Facts, ObjKey, Template};
+
+/// An app, with its objects.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// Its team.
+    pub team: TeamId,
+    /// Its name.
+    pub name: SmolStr,
+    /// Its file.
+    pub file: FileId,
+    /// Where its name is written.
+    pub name_span: Span,
+    /// Set on its objects of namespaced kinds that name none.
+    pub namespace: Option<Spanned<SmolStr>>,
+    /// Its labels.
+    pub labels: Labels,
+    /// Its priority: higher is placed first.
+    pub priority: i32,
+    /// What must not leave it short: its own statement, else its team's.
+    pub survive: Option<Survive>,
+    /// Where it runs.
+    pub placement: Placement,
+    /// Its objects, ascending by key.
+    pub objects: Vec<Object>,
+    /// Its workloads, ascending by (kind, name, namespace).
+    pub workloads: Vec<Workload>,
+    /// Its images, then the overrides of the fleet, the team and the app, then enforced ones: the order of application.
+    pub overrides: Vec<Arc<OverrideRule>>,
+}
+
+/// An object of an app.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Group, version, kind, namespace (resolved), name.
+    pub key: ObjKey,
+    /// What a quota counts it as: `deployments.apps`, `services`.
+    pub resource: SmolStr,
+    /// Whether its kind lies in namespaces.
+    pub namespaced: bool,
+    /// Where it is written.
+    pub file: FileId,
+    /// The document in that file.
+    pub doc: u16,
+    /// Where the object lies in its document, for items of a List.
+    pub item: Option<u32>,
+    /// What was read of it without keeping its tree.
+    pub facts: Facts,
+    /// Its text.
+    pub template: Arc<Template>,
+    /// Only on these of the app's clusters, where a rule says so.
+    pub only: Option<ClusterSet>,
+}

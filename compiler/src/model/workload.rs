@@ -1,0 +1,163 @@
+//! Workloads of an app: how each takes part in division, and by which numbers.
+
+use crate::api::{Capacity, Strategy};
+use crate::base::{ClusterId, Digest, SmolStr};
+use crate::divide::share;
+
+use super::{ClusterSet, WorkloadKind};
+
+/// How a workload takes part in division.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Share {
+    /// Its replicas are divided by the strategy.
+    Divided,
+    /// It runs as a whole in one of the selected clusters.
+    Whole,
+    /// It runs as it is in every selected cluster (DaemonSets; everything under Duplicated).
+    Everywhere,
+}
+
+/// A workload of an app.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Which of the app's objects it is.
+    pub object: usize,
+    /// Its kind.
+    pub kind: WorkloadKind,
+    /// `apps/Deployment/checkout`, with the namespace before the name where it is not the app's.
+    pub key: SmolStr,
+    /// How it takes part in division.
+    pub share: Share,
+    /// Replicas to place: of the manifest, or `total`. For a Job min(parallelism, completions).
+    pub replicas: u32,
+    /// A Job's completions, divided by the same shares.
+    pub completions: Option<u32>,
+    /// The autoscaler that owns its replicas; `replicas` is then what is booked for it as room.
+    pub autoscaled: Option<Autoscaled>,
+    /// How its replicas are divided.
+    pub policy: Replicas,
+}
+
+/// An autoscaler of a workload. Its bounds are divided over the clusters that the workload runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Autoscaled {
+    /// Which of the app's objects it is.
+    pub object: usize,
+    /// Fewest replicas, at least 1.
+    pub min: u32,
+    /// Most replicas, at least `min`.
+    pub max: u32,
+    /// How it is counted.
+    pub policy: AutoscaledPolicy,
+}
+
+/// How autoscaled workloads are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AutoscaledPolicy {
+    /// Whether the most replicas are booked as room, in place of the fewest.
+    pub books_max: bool,
+    /// Whether the most replicas are held against quota, in place of the fewest.
+    pub counts_max: bool,
+}
+
+impl Autoscaled {
+    /// The bounds in each cluster, where it holds `seats` of what is booked; `copied` where each cluster has all of it.
+    #[must_use]
+    pub fn bounds(&self, seats: &[u32], copied: bool) -> Vec<(u32, u32)> {
+        if copied {
+            return seats.iter().map(|_| (self.min, self.max)).collect();
+        }
+        let other = if self.policy.books_max { self.min } else { self.max };
+        let parts = share::divide_bound(other, seats, self.policy.books_max);
+        let pair = |(seat, part): (&u32, u32)| if self.policy.books_max { (part, *seat) } else { (*seat, part) };
+        seats.iter().zip(parts).map(pair).collect()
+    }
+
+    /// What quota counts of bounds.
+    #[must_use]
+    pub fn counted(&self, (min, max): (u32, u32)) -> u32 {
+        if self.policy.counts_max { max } else { min }
+    }
+
+    /// What quota counts for each replica that is booked, rounded up.
+    #[must_use]
+    pub fn counted_for_each(&self) -> u32 {
+        let booked = if self.policy.books_max { self.max } else { self.min };
+        self.counted((self.min, self.max)).div_ceil(booked.max(1)).max(1)
+    }
+}
+
+impl Workload {
+    /// The weight of a cluster: the largest of the rules that match, 1 where none are stated, 0 where none matches.
+    #[must_use]
+    pub fn weight(&self, cluster: ClusterId) -> u32 {
+        self.policy.weights.as_ref().map_or(1, |_| self.rules(cluster).map(|rule| rule.weight).max().unwrap_or(0))
+    }
+
+    /// The fewest replicas that a cluster in use shall have: `perCluster.min`, or the `min` of a matching weight. 0 for
+    /// what is not divided.
+    #[must_use]
+    pub fn floor(&self, cluster: ClusterId) -> u32 {
+        if self.share != Share::Divided {
+            return 0;
+        }
+        self.rules(cluster).filter_map(|rule| rule.min).fold(self.policy.min, u32::max)
+    }
+
+    /// Hands its replicas to an autoscaler. What is divided is one of its bounds, in equal shares of at least 1, so over at
+    /// most `min` clusters.
+    pub fn own(&mut self, autoscaled: Autoscaled) {
+        let Autoscaled { min, max, policy, .. } = autoscaled;
+        self.replicas = if policy.books_max { max } else { min };
+        if policy.books_max {
+            self.policy.min = self.policy.min.max(max.div_ceil(min.max(1)));
+        }
+        if self.policy.strategy == Some(Strategy::DynamicWeight) {
+            self.policy.strategy = Some(Strategy::StaticWeight);
+        }
+        for rule in self.policy.weights.iter_mut().flatten() {
+            rule.weight = rule.weight.min(1);
+        }
+        self.autoscaled = Some(autoscaled);
+    }
+
+    fn rules(&self, cluster: ClusterId) -> impl Iterator<Item = &WeightRule> {
+        let weighs = matches!(self.policy.strategy, None | Some(Strategy::StaticWeight));
+        let rules = self.policy.weights.iter().filter(move |_| weighs).flatten();
+        rules.filter(move |rule| rule.clusters.contains(cluster))
+    }
+}
+
+/// How replicas are divided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replicas {
+    /// The rule; `None` where no layer states one, which is an error once more than one cluster is selected.
+    pub strategy: Option<Strategy>,
+    /// Replaces the manifest's replicas.
+    pub total: Option<u32>,
+    /// Static weights; `None`: none stated, 1 each.
+    pub weights: Option<Vec<WeightRule>>,
+    /// What happens when room is short.
+    pub capacity: Capacity,
+    /// At least so many replicas in each cluster that is used.
+    pub min: u32,
+    /// At most so many replicas in each cluster.
+    pub max: Option<u32>,
+    /// How autoscaled workloads are counted.
+    pub autoscaled: AutoscaledPolicy,
+    /// Digest of strategy, weight rules and weighBy, as text: what the lock compares.
+    pub digest: Digest,
+}
+
+/// One weight rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightRule {
+    /// The clusters it is for.
+    pub clusters: ClusterSet,
+    /// The weight.
+    pub weight: u32,
+    /// At least so many replicas.
+    pub min: Option<u32>,
+    /// At most so many replicas.
+    pub max: Option<u32>,
+}

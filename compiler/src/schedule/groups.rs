@@ -1,0 +1,46 @@
+//! Groups of apps of one team: by the value of a label.
+
+use std::collections::BTreeMap;
+
+use crate::base::{AppId, SmolStr, TeamId};
+use crate::model::{Fleet, Placement};
+
+/// Groups of two or more apps. Each app is in one at most.
+#[derive(Debug)]
+pub(super) struct Groups {
+    groups: Vec<Group>,
+    /// By app.
+    of: BTreeMap<AppId, usize>,
+}
+
+/// One group.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// `key=value`
+    pub name: SmolStr,
+    /// In the order of the second phase: the first leads.
+    pub members: Vec<AppId>,
+}
+
+impl Groups {
+    /// Groups apps by the label that their placement names; `order` is that of the second phase.
+    pub fn new(fleet: &Fleet, order: &[AppId], key: impl Fn(&Placement) -> Option<&SmolStr>) -> Self {
+        let mut members: BTreeMap<(TeamId, SmolStr), Vec<AppId>> = BTreeMap::new();
+        for id in order {
+            let app = fleet.app(*id);
+            let Some(key) = key(&app.placement) else { continue };
+            let Some(value) = app.labels.get(key) else { continue };
+            members.entry((app.team, format!("{key}={value}").into())).or_default().push(*id);
+        }
+        members.retain(|_, members| members.len() > 1);
+        let groups: Vec<Group> = members.into_iter().map(|((_, name), members)| Group { name, members }).collect();
+        let of = groups.iter().enumerate().flat_map(|(at, group)| group.members.iter().map(move |id| (*id, at)));
+        let of = of.collect();
+        Self { groups, of }
+    }
+
+    /// The group of an app.
+    pub fn of(&self, id: AppId) -> Option<&Group> {
+        self.groups.get(*self.of.get(&id)?)
+    }
+}

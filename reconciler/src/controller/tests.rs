@@ -1,0 +1,112 @@
+//! Turns on a simulated cluster.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fleetwright_compiler::plan::Fill;
+use serde_json::{Value, json};
+
+use super::board::Next;
+use super::{Board, ClusterOrder, ClusterTurn};
+use crate::apply::budget::Approvals;
+use crate::apply::desired::{Desired, DesiredApp, Intents, desired_object};
+use crate::apply::floor::Floors;
+use crate::apply::run::PassError;
+use crate::apply::view::Rules;
+use crate::cluster::Key;
+use crate::health::Health;
+use crate::observation::{Answers, WorkloadSeen};
+use crate::ports::CommitId;
+use crate::simulated::{Faults, SimulatedCluster};
+
+fn assess(object: &Value) -> (Health, String) {
+    let ready = object["status"]["readyReplicas"] == object["spec"]["replicas"];
+    if object["kind"] != "Deployment" || ready {
+        (Health::Current, String::new())
+    } else {
+        (Health::InProgress, "rolling out".to_owned())
+    }
+}
+
+fn order(now_secs: i64) -> ClusterOrder {
+    let web = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 3}});
+    let (key, object) = desired_object(&web, Fill::Share { replicas: Some(3), completions: None }).expect("an object");
+    let app = DesiredApp { objects: [(key.clone(), object)].into(), ..DesiredApp::default() };
+    ClusterOrder {
+        fleet: "f".into(),
+        recorded_uid: Some("uid-a".into()),
+        live_commit: CommitId("c1".into()),
+        ancestors: Arc::new(["c1".into()].into()),
+        term: 1,
+        fetched_secs: now_secs,
+        desired: Arc::new(Desired::new([(("shop".into(), "web".into()), app)].into())),
+        intents: Arc::new(Intents { objects: [key.clone()].into() }),
+        floors: Floors::new(),
+        approvals: Approvals::default(),
+        rules: Rules::plain(),
+        workload_keys: Arc::new([(key, "apps/Deployment/web".into())].into()),
+        pools: Vec::new(),
+    }
+}
+
+#[test]
+fn a_turn_applies_and_says_what_is_seen() {
+    let cluster = SimulatedCluster::new("uid-a");
+    let node = json!({
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}], "allocatable": {"cpu": "4"}},
+    });
+    cluster.store().put(&Key::new("", "Node", "", "n1"), node);
+    cluster.store().now_secs = 107;
+    let mut api = cluster.api();
+    let mut memory = ClusterTurn::default();
+    let name = ("shop".into(), "web".into());
+
+    let first = memory.turn(&mut api, &order(100), &assess, 100).seen;
+    assert_eq!(
+        (first.answers, first.uid.as_deref(), first.clock_ahead_secs),
+        (Answers::NotYetKnown, Some("uid-a"), Some(7))
+    );
+    assert_eq!(first.applied, Some(CommitId("c1".into())));
+    let app = &first.apps[&name];
+    assert_eq!((app.health, app.blocking.len(), app.since_secs), (Health::InProgress, 1, 100));
+    let pools = first.capacity.expect("nodes were read");
+    assert_eq!((pools.len(), pools[0].nodes, pools[0].allocatable.get("cpu")), (1, 1, 4000));
+
+    cluster.tick();
+    let second = memory.turn(&mut api, &order(130), &assess, 130).seen;
+    assert_eq!(second.answers, Answers::Yes { since_secs: 100 });
+    let app = &second.apps[&name];
+    let workload = app.workloads["apps/Deployment/web"];
+    assert_eq!((app.health, app.since_secs, workload), (Health::Current, 130, WorkloadSeen { replicas: 3, ready: 3 }));
+
+    // lost: what was seen holds for 30 s, and then nothing does
+    cluster.store().faults.down = true;
+    let lost = memory.turn(&mut api, &order(140), &assess, 140);
+    assert!(matches!(lost.outcome, Err(PassError::Cluster(_))));
+    assert_eq!((lost.seen.answers, lost.seen.apps.len()), (Answers::Yes { since_secs: 100 }, 1));
+    let lost = memory.turn(&mut api, &order(170), &assess, 170).seen;
+    assert!(matches!(lost.answers, Answers::No { since_secs: 140, .. }));
+    assert_eq!((lost.apps.len(), lost.uid.as_deref()), (0, Some("uid-a")));
+
+    cluster.store().faults = Faults::default();
+    memory.turn(&mut api, &order(180), &assess, 180);
+    let back = memory.turn(&mut api, &order(210), &assess, 210).seen;
+    assert_eq!((back.answers, back.apps.len()), (Answers::Yes { since_secs: 180 }, 1));
+}
+
+#[test]
+fn a_board_hands_out_news_at_once_and_the_same_order_again_when_time_is_up() {
+    let board = Board::default();
+    let cluster = "a".into();
+    board.order(&cluster, order(1));
+    let Next::Turn(1, first) = board.next(&cluster, 0, Duration::from_secs(3600)) else { panic!("the first order") };
+    assert_eq!(first.fetched_secs, 1);
+    let Next::Turn(1, _) = board.next(&cluster, 1, Duration::ZERO) else { panic!("the same again") };
+    board.order(&cluster, order(2));
+    let Next::Turn(2, second) = board.next(&cluster, 1, Duration::from_secs(3600)) else { panic!("the second order") };
+    assert_eq!(second.fetched_secs, 2);
+    board.stop();
+    assert!(matches!(board.next(&cluster, 2, Duration::from_secs(3600)), Next::Stop));
+    assert!(board.observation().clusters.is_empty());
+}

@@ -1,0 +1,105 @@
+//! One turn for one cluster: probe it, bring it nearer to its order, and say what is seen.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fleetwright_compiler::base::SmolStr;
+use serde_json::Value;
+
+use super::order::ClusterOrder;
+use crate::apply::live::Assess;
+use crate::apply::run::{Applier, PassError, Report};
+use crate::cluster::{ClusterApi, ClusterError, GroupKind, Key, Watch};
+use crate::observation::{Answers, ClusterSeen, PoolSeen};
+use crate::observe::answering::Answering;
+use crate::observe::{apps, capacity};
+use crate::ports::CommitId;
+
+/// Nodes and pods are listed so often: a decision about capacity is made every 10 minutes at most.
+const CAPACITY_EVERY_SECS: i64 = 300;
+
+/// What is remembered of a cluster from turn to turn. It can be lost at any time.
+#[derive(Debug, Default)]
+pub struct ClusterTurn {
+    applier: Applier,
+    answering: Answering,
+    uid: Option<SmolStr>,
+    clock_ahead_secs: Option<i64>,
+    capacity: Option<Vec<PoolSeen>>,
+    capacity_secs: Option<i64>,
+    applied: Option<CommitId>,
+    apps: BTreeMap<(SmolStr, SmolStr), crate::observation::AppSeen>,
+}
+
+/// What came of a turn.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// What is seen.
+    pub seen: ClusterSeen,
+    /// What was done; an error says why nothing was.
+    pub outcome: Result<Report, PassError>,
+    /// Objects that would be deleted if no budget stood in the way, for the budget over all clusters.
+    pub doomed: Vec<Key>,
+}
+
+impl ClusterTurn {
+    /// Takes a turn.
+    pub fn turn(&mut self, api: &mut dyn ClusterApi, order: &ClusterOrder, assess: Assess<'_>, now_secs: i64) -> Turn {
+        let is_ancestor = |commit: &CommitId| order.ancestors.contains(&commit.0);
+        let pass_order = order.as_order(&is_ancestor, assess);
+        let outcome = self.applier.pass(api, &pass_order, now_secs);
+        let probe = match &outcome {
+            Err(PassError::Cluster(error @ ClusterError::Transient(_))) => Err(error.to_string()),
+            // Whoever refuses, answers.
+            Ok(_) | Err(_) => Ok(()),
+        };
+        let answers_now = probe.is_ok();
+        self.answering.probed(probe, now_secs);
+        if let Ok(report) = &outcome {
+            self.uid = Some(report.identity.uid.clone());
+            self.clock_ahead_secs = report.identity.server_secs.map(|theirs| theirs.saturating_sub(now_secs));
+            if report.is_applied() {
+                self.applied = Some(order.live_commit.clone());
+            }
+        }
+        let due =
+            self.capacity_secs.is_none_or(|at| now_secs.saturating_sub(at) >= CAPACITY_EVERY_SECS || at > now_secs);
+        if answers_now && due {
+            self.capacity = self.look_at_nodes(api, order);
+            self.capacity_secs = Some(now_secs);
+        }
+        if let (true, Some(book)) = (answers_now, self.applier.book()) {
+            let live = self.applier.live();
+            self.apps = apps::apps(&order.desired, book, live, &order.workload_keys, &self.apps, now_secs);
+        }
+        let doomed = self.uid.as_deref().map(|uid| self.applier.doomed(&pass_order, uid, now_secs)).unwrap_or_default();
+        Turn { seen: self.seen(), outcome, doomed }
+    }
+
+    fn seen(&self) -> ClusterSeen {
+        ClusterSeen {
+            answers: self.answering.answers().clone(),
+            uid: self.uid.clone(),
+            clock_ahead_secs: self.clock_ahead_secs,
+            capacity: self.capacity.clone(),
+            applied: self.applied.clone(),
+            // A cluster that does not answer shows nothing: its replicas count for nobody.
+            apps: if matches!(self.answering.answers(), Answers::No { .. }) {
+                BTreeMap::new()
+            } else {
+                self.apps.clone()
+            },
+        }
+    }
+
+    fn look_at_nodes(&self, api: &mut dyn ClusterApi, order: &ClusterOrder) -> Option<Vec<PoolSeen>> {
+        let list = |api: &mut dyn ClusterApi, kind: &str| -> Option<Vec<Arc<Value>>> {
+            let watch = Watch { kind: GroupKind::new("", kind), selector: None, metadata_only: false };
+            api.list(&watch, None).ok()
+        };
+        let (nodes, pods) = (list(api, "Node")?, list(api, "Pod")?);
+        let book = self.applier.book()?;
+        let is_ours = |owner: &Key| book.values().any(|stored| stored.inventory.objects.contains_key(owner));
+        Some(capacity::pools(&order.pools, &nodes, &pods, &is_ours))
+    }
+}

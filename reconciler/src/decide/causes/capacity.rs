@@ -1,0 +1,132 @@
+//! What nodes there are and what others use of them, recorded where it differs noticeably from what is recorded.
+//!
+//! At most one commit in ten minutes for the whole fleet, so that autoscalers do not fill the history. A cluster that does
+//! not answer, or whose nodes could not be read, keeps what is recorded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fleetwright_compiler::base::quantity::{Quantity, amount, amount_text};
+use fleetwright_compiler::base::{Resources, SmolStr, Span, Spanned};
+use fleetwright_compiler::placements::{CapacityDoc, OwnerDoc, PoolDoc};
+use fleetwright_compiler::schedule::Scenario;
+use fleetwright_compiler::source::RepoPath;
+
+use crate::commit::Cause;
+use crate::decide::{DecideError, Intents, Proposal, Report, View, clock, key};
+use crate::instant;
+use crate::observation::{Answers, ClusterSeen, PoolSeen};
+
+/// The least time between two commits.
+const EVERY_SECS: i64 = 600;
+/// Use by others that changes by less of a pool than this is not worth a commit, in per cent.
+const THRESHOLD_PERCENT: i128 = 5;
+
+/// One commit for all clusters whose capacity differs noticeably.
+///
+/// # Errors
+/// None but our own mistakes.
+pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Proposal>, DecideError> {
+    let (Some(live), Some(current), Some(observation)) =
+        (&view.situation.live, view.current, view.situation.observation)
+    else {
+        return Ok(None);
+    };
+    let now = view.situation.now_secs;
+    let mut record = live.record.clone();
+    let mut changed = Vec::new();
+    for cluster in &current.fleet.clusters {
+        let Some(seen) = observation.clusters.get(&cluster.name) else { continue };
+        let Some(doc) = document(seen) else { continue };
+        if live.state.capacities.get(&cluster.name).is_none_or(|recorded| differs(recorded, &doc)) {
+            record.put_state(RepoPath::new(&format!("state/capacity/{}.yaml", cluster.name))?, &doc);
+            changed.push(cluster.name.as_str());
+        }
+    }
+    let of_capacity =
+        |c: &&crate::commit::LiveCommit| c.trailers.as_ref().is_some_and(|trailers| trailers.cause == Cause::Capacity);
+    let last = live.history.iter().find(of_capacity);
+    if changed.is_empty() || last.is_some_and(|last| now.saturating_sub(last.time_secs) < EVERY_SECS) {
+        return Ok(None);
+    }
+    if let Some(report) = clock::distrust(view) {
+        reports.push(report);
+        return Ok(None);
+    }
+    Ok(Some(Proposal {
+        cause: Cause::Capacity,
+        key: Some(key(Cause::Capacity, &[&instant::text(now)])),
+        subject: format!("Record the capacity of {}", crate::decide::some_of(&changed)),
+        body: String::new(),
+        intents: Intents::Live,
+        record,
+        scenario: Scenario::default(),
+        only: None,
+        person: None,
+    }))
+}
+
+/// What is to be recorded of a cluster; `None` where its nodes were not read.
+fn document(seen: &ClusterSeen) -> Option<CapacityDoc> {
+    let Answers::Yes { .. } = seen.answers else { return None };
+    let mut pools: Vec<PoolDoc> = seen.capacity.as_ref()?.iter().map(pool).collect();
+    pools.sort_by(|a, b| a.name.value.cmp(&b.name.value));
+    Some(CapacityDoc { uid: seen.uid.clone(), pools })
+}
+
+/// Amounts as the record writes them.
+type Quantities = BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>;
+
+fn pool(seen: &PoolSeen) -> PoolDoc {
+    let others = seen.others.iter().filter(|(_, requests)| !requests.is_empty());
+    PoolDoc {
+        name: Spanned::new(seen.name.clone(), Span::default()),
+        nodes: seen.nodes,
+        allocatable: quantities(&seen.allocatable),
+        others: others
+            .map(|(owner, requests)| OwnerDoc { owner: owner.clone(), requests: quantities(requests) })
+            .collect(),
+    }
+}
+
+fn quantities(resources: &Resources) -> Quantities {
+    // What amount_text writes is a quantity.
+    let quantity = |(name, amount): (&SmolStr, i128)| {
+        let quantity: Quantity = amount_text(name, amount).parse().ok()?;
+        Some((Spanned::new(name.clone(), Span::default()), Spanned::new(quantity, Span::default())))
+    };
+    resources.iter().filter_map(quantity).collect()
+}
+
+/// Whether two records of a cluster differ by more than others' everyday comings and goings.
+fn differs(recorded: &CapacityDoc, seen: &CapacityDoc) -> bool {
+    let pools = |doc: &CapacityDoc| doc.pools.iter().map(|p| (p.name.value.clone(), p.clone())).collect();
+    let (before, after): (BTreeMap<SmolStr, PoolDoc>, BTreeMap<SmolStr, PoolDoc>) = (pools(recorded), pools(seen));
+    recorded.uid != seen.uid
+        || before.len() != after.len()
+        || after.iter().any(|(name, after)| before.get(name).is_none_or(|before| pool_differs(before, after)))
+}
+
+fn pool_differs(before: &PoolDoc, after: &PoolDoc) -> bool {
+    let amounts = |of: &Quantities| -> BTreeMap<SmolStr, i128> {
+        of.iter().map(|(name, quantity)| (name.value.clone(), amount(name, quantity))).collect()
+    };
+    let used = |doc: &PoolDoc| {
+        let mut sum: BTreeMap<SmolStr, i128> = BTreeMap::new();
+        for (name, amount) in doc.others.iter().flat_map(|owner| amounts(&owner.requests)) {
+            let entry = sum.entry(name).or_default();
+            *entry = entry.saturating_add(amount);
+        }
+        sum
+    };
+    if before.nodes != after.nodes || amounts(&before.allocatable) != amounts(&after.allocatable) {
+        return true;
+    }
+    let (was, is, of_one) = (used(before), used(after), amounts(&after.allocatable));
+    let names: BTreeSet<&SmolStr> = was.keys().chain(is.keys()).collect();
+    names.into_iter().any(|name| {
+        let get = |of: &BTreeMap<SmolStr, i128>| of.get(name).copied().unwrap_or(0);
+        let pool = get(&of_one).saturating_mul(i128::from(after.nodes));
+        let change = get(&is).saturating_sub(get(&was)).saturating_abs();
+        change.saturating_mul(100) > pool.saturating_mul(THRESHOLD_PERCENT)
+    })
+}

@@ -1,0 +1,52 @@
+//! A person freezes where an app runs, or lets it go on.
+
+use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::source::RepoPath;
+
+use super::{Desk, OrderError};
+use crate::commit::Cause;
+use crate::decide::{Proposal, key};
+
+/// Freezes counts, bookings and moves of an app.
+///
+/// # Errors
+/// When there is no such app, or it is suspended.
+pub fn suspend(desk: &Desk<'_>, app: &str) -> Result<Proposal, OrderError> {
+    let (team, app) = desk.app(app)?;
+    let name = SmolStr::from(format!("{team}/{app}"));
+    let mut apps = desk.live.state.suspended.clone();
+    if apps.contains(&name) {
+        return Err(OrderError::Guarded(format!("App {name} is suspended already")));
+    }
+    apps.push(name.clone());
+    apps.sort();
+    set(desk, &apps, format!("Suspend {name}"))
+}
+
+/// Lets an app go on.
+///
+/// # Errors
+/// When it is not suspended.
+pub fn resume(desk: &Desk<'_>, app: &str) -> Result<Proposal, OrderError> {
+    let mut apps = desk.live.state.suspended.clone();
+    let before = apps.len();
+    apps.retain(|suspended| suspended != app);
+    if apps.len() == before {
+        let all: Vec<&str> = apps.iter().map(SmolStr::as_str).collect();
+        let all = if all.is_empty() { "none is".to_owned() } else { format!("{} are", all.join(", ")) };
+        return Err(OrderError::Guarded(format!("App {app} is not suspended ({all})")));
+    }
+    set(desk, &apps, format!("Resume {app}"))
+}
+
+fn set(desk: &Desk<'_>, apps: &[SmolStr], subject: String) -> Result<Proposal, OrderError> {
+    let mut record = desk.live.record.clone();
+    let path = RepoPath::new("state/suspended.yaml")?;
+    if apps.is_empty() {
+        record.remove(&path);
+    } else {
+        record.put_state(path, &apps);
+    }
+    let key = key(Cause::Suspend, &[&subject, &desk.now()]);
+    Ok(desk.proposal(Cause::Suspend, key, subject, record))
+}

@@ -1,0 +1,75 @@
+//! Observed capacity: recorded where it matters, rarely.
+
+use std::collections::BTreeMap;
+
+use fleetwright_compiler::base::Resources;
+
+use super::world::{World, fleet, seats, seen, up};
+use crate::commit::Cause;
+use crate::observation::{Observation, PoolSeen};
+
+fn resources(cpu_milli: i128) -> Resources {
+    Resources(BTreeMap::from([("cpu".into(), cpu_milli), ("pods".into(), 110)]))
+}
+
+fn with_nodes(nodes: u32, others_milli: i128) -> Observation {
+    let mut seen = seen([("a", up()), ("b", up()), ("c", up())]);
+    let proxy = ("apps/DaemonSet/kube-system/proxy".into(), Resources(BTreeMap::from([("cpu".into(), others_milli)])));
+    seen.clusters.get_mut("a").unwrap().capacity = Some(vec![PoolSeen {
+        name: "other".into(),
+        nodes,
+        allocatable: resources(1500),
+        others: BTreeMap::from([proxy]),
+    }]);
+    seen
+}
+
+fn tick(world: &World, observation: &Observation) -> Vec<Cause> {
+    let advanced = world.advance_seeing(Some(observation)).unwrap();
+    assert_eq!(advanced.reports, []);
+    advanced.pushed.iter().map(|pushed| pushed.cause).collect()
+}
+
+#[test]
+fn what_differs_noticeably_is_recorded_at_most_every_ten_minutes() {
+    let world = World::live(&fleet());
+    assert_eq!(tick(&world, &with_nodes(4, 1000)), [Cause::Capacity]);
+    let expected = "uid: uid-a\npools:\n- name: other\n  nodes: 4\n  allocatable:\n    cpu: 1500m\n    pods: 110\n  \
+                    others:\n  - owner: apps/DaemonSet/kube-system/proxy\n    requests:\n      cpu: 1\n";
+    assert_eq!(world.live_text("state/capacity/a.yaml"), expected);
+    assert_eq!(tick(&world, &with_nodes(4, 1000)), []);
+    // 300m of 6 CPU are 5 %.
+    let rows = [
+        (601, 4, 1300, false),
+        (601, 4, 1301, true),
+        (599, 5, 1301, false),
+        (1, 5, 1301, true),
+        (601, 5, 0, true),
+        (601, 0, 0, true),
+    ];
+    for (later, nodes, others, recorded) in rows {
+        world.later(later);
+        let causes = tick(&world, &with_nodes(nodes, others));
+        assert_eq!(causes.contains(&Cause::Capacity), recorded, "{nodes} nodes, {others} by others");
+    }
+}
+
+#[test]
+fn a_cluster_whose_nodes_were_not_read_keeps_what_is_recorded() {
+    let world = World::live(&fleet());
+    assert_eq!(tick(&world, &with_nodes(4, 0)), [Cause::Capacity]);
+    let before = world.files("live");
+    world.later(5000);
+    assert_eq!(tick(&world, &seen([("a", up()), ("b", up()), ("c", up())])), []);
+    assert_eq!(world.files("live"), before);
+}
+
+#[test]
+fn room_that_is_gone_moves_what_it_held_in_the_same_commit() {
+    let world = World::live(&fleet());
+    assert_eq!(tick(&world, &with_nodes(4, 0)), [Cause::Capacity]);
+    world.later(601);
+    assert_eq!(tick(&world, &with_nodes(0, 0)), [Cause::Capacity]);
+    assert_eq!(world.seats("web"), seats([("b", 3), ("c", 3)]));
+    assert_eq!(tick(&world, &with_nodes(0, 0)), []);
+}
