@@ -124,7 +124,7 @@ pub enum At {
 }
 
 impl At {
-    /// The instant. The one place where the clock is read.
+    /// The instant. Nothing else of a command that shows something reads the clock.
     ///
     /// # Errors
     /// When the clock is outside the years that can be counted in.

@@ -78,7 +78,7 @@ mod tests {
             ("Clster", "there is no kind `Clster`; did you mean Cluster?"),
             (
                 "Pod",
-                "there is no kind `Pod`; there are Fleet, Cluster, Team, App, PlacementPolicy, OverridePolicy, Tide, Calendar, PriorityClass",
+                "there is no kind `Pod`; there are Fleet, Cluster, Team, App, PlacementPolicy, OverridePolicy, Tide, Calendar, WorkloadKind, PriorityClass",
             ),
         ] {
             assert_eq!(kind_named(name), Err(Failure::Usage(hint.into())));

@@ -133,7 +133,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     let files = listing.files;
     let inputs = read_all(session, overlay, &files, &source_limits, &mut diagnostics)?;
     let (mut fleet, record) = model::lower::lower(&inputs, &mut diagnostics);
-    let tides = model::tides::settle(&mut fleet, &record, scenario.instant);
+    let tides = model::tides::settle(&mut fleet, &record, scenario.instant, &mut diagnostics);
     let variants = variants::variants(&fleet, &record, &mut diagnostics);
     locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
     diagnostics.sort();

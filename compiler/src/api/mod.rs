@@ -19,6 +19,7 @@ mod selector;
 mod team;
 mod tide;
 mod values;
+mod workload_kind;
 
 pub use app::{
     AppSpec, FailBack, FailoverSpec, HelmSource, ImageSpec, KustomizeSource, ObjectMatch, ObjectRule, PreserveRule,
@@ -41,6 +42,7 @@ pub use selector::{AppSelector, ClusterSelector};
 pub use team::{GroupKind, KindsSpec, NamespaceSpec, QuotaScope, QuotaSpec, TeamSpec};
 pub use tide::{AppTide, PhaseSpec, TideDay, TideSpec, TimeOfDay};
 pub use values::{Duration, IntOrPercent, Weights};
+pub use workload_kind::{ComponentSpec, HealthSpec, WorkloadKindSpec};
 
 use std::collections::BTreeMap;
 
@@ -101,6 +103,8 @@ pub enum Intent {
     Tide(Object<TideSpec>),
     /// `kind: Calendar`
     Calendar(Object<CalendarSpec>),
+    /// `kind: WorkloadKind`
+    WorkloadKind(Object<WorkloadKindSpec>),
     /// `kind: PriorityClass` of `scheduling.k8s.io/v1`
     PriorityClass(PriorityClass),
 }
@@ -118,6 +122,7 @@ impl Intent {
             Self::OverridePolicy(_) => "OverridePolicy",
             Self::Tide(_) => "Tide",
             Self::Calendar(_) => "Calendar",
+            Self::WorkloadKind(_) => "WorkloadKind",
             Self::PriorityClass(_) => "PriorityClass",
         }
     }
@@ -134,13 +139,22 @@ impl Intent {
             Self::OverridePolicy(o) => &o.metadata.name,
             Self::Tide(o) => &o.metadata.name,
             Self::Calendar(o) => &o.metadata.name,
+            Self::WorkloadKind(o) => &o.metadata.name,
             Self::PriorityClass(o) => &o.metadata.name,
         }
     }
 }
 
 /// The kinds that can be decoded, in the order of the documentation.
-pub const KINDS: &[&str] =
-    &["Fleet", "Cluster", "Team", "App", "PlacementPolicy", "OverridePolicy", "Tide", "Calendar", "PriorityClass"];
-/// The kinds of the API whose behaviour is not there yet: refused by name.
-pub const KINDS_NOT_YET: &[&str] = &["WorkloadKind"];
+pub const KINDS: &[&str] = &[
+    "Fleet",
+    "Cluster",
+    "Team",
+    "App",
+    "PlacementPolicy",
+    "OverridePolicy",
+    "Tide",
+    "Calendar",
+    "WorkloadKind",
+    "PriorityClass",
+];

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema};
 
 use super::{
     API_VERSION, AppSpec, CalendarSpec, ClusterSpec, FleetSpec, Object, OverridePolicySpec, PlacementPolicySpec,
-    PriorityClass, TeamSpec, TideSpec,
+    PriorityClass, TeamSpec, TideSpec, WorkloadKindSpec,
 };
 
 /// The schema of one kind (JSON Schema, draft 2020-12).
@@ -22,6 +22,7 @@ pub fn of_kind(kind: &str) -> Option<Schema> {
         "OverridePolicy" => object::<Object<OverridePolicySpec>>(kind, API_VERSION),
         "Tide" => object::<Object<TideSpec>>(kind, API_VERSION),
         "Calendar" => object::<Object<CalendarSpec>>(kind, API_VERSION),
+        "WorkloadKind" => object::<Object<WorkloadKindSpec>>(kind, API_VERSION),
         "PriorityClass" => object::<PriorityClass>(kind, "scheduling.k8s.io/v1"),
         _ => return None,
     })

@@ -2,6 +2,7 @@
 //!
 //! The next workload kind goes into [`replicas`]; the tables of [`native`] are data.
 
+pub mod cel;
 pub mod components;
 pub mod native;
 pub mod pod;

@@ -10,6 +10,7 @@ mod app_selector;
 pub mod check;
 mod cluster;
 mod cluster_set;
+mod custom_kind;
 pub mod lower;
 mod placement;
 mod rule;
@@ -30,6 +31,7 @@ pub use app::{App, Object};
 pub use app_selector::{AppSelector, Rank, Specificity};
 pub use cluster::{Cluster, Pool, ServedApi};
 pub use cluster_set::ClusterSet;
+pub use custom_kind::{CustomKind, HealthRules};
 pub use placement::{Layer, LayerKind, Placement, PlacementField, Spread, Tier, Tiers, TopologyKey};
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
@@ -50,6 +52,8 @@ pub struct Fleet {
     pub apps: Vec<Arc<App>>,
     /// Tides, ascending by name.
     pub tides: Vec<Arc<Tide>>,
+    /// What WorkloadKinds teach, ascending by (group, kind).
+    pub kinds: Vec<Arc<CustomKind>>,
 }
 
 impl Fleet {

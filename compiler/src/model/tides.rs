@@ -1,18 +1,18 @@
 //! The phase that counts, applied to the apps of a tide.
 //!
-//! Which phase: at a supposed instant what its timetable says; else the one that `state/tides.yaml` records; without
-//! either the App's own weights count. After this,
-//! weights, digests and totals of workloads are those of the phase, so that nothing behind it knows of tides. Invariant: a
-//! phase never reaches a workload that is not divided, nor a Job, whose counts cannot change.
+//! Which phase: at a supposed instant what its timetable says, otherwise what `state/tides.yaml` says; neither: the App's
+//! own weights. After this, weights, digests and totals of workloads are those of the phase, so that nothing behind it knows of
+//! tides. Invariant: a phase never reaches a workload that is not divided, nor a Job, whose counts cannot change.
 
 use std::sync::Arc;
 
 use crate::api::Strategy;
 use crate::base::SmolStr;
-use crate::placements::Record;
-use crate::tide::{Timestamp, phase_at};
+use crate::diag::{Diagnostic, Diagnostics, Place, codes};
+use crate::placements::{Record, TidePhase};
+use crate::tide::{Timestamp, Window, phase_at};
 
-use super::{Fleet, Phase, Share, Workload, WorkloadKind};
+use super::{Fleet, Phase, Share, Tide, Workload, WorkloadKind};
 
 /// Which phase of a tide counts, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,39 +30,58 @@ pub struct Current {
 pub enum Source {
     /// The supposed instant; the phase began then.
     Instant(Timestamp),
-    /// The record: what runs was decided for this phase.
+    /// `state/tides.yaml`.
     Recorded,
-    /// Nothing is supposed or recorded.
+    /// Nothing is recorded, or a phase that the tide does not have any more.
     Nowhere,
 }
 
 /// Applies the phases that count to the workloads, and says which they are, by tide.
-///
-/// A recorded phase that the tide no longer has counts as none: the decider records another with its next tick.
-pub fn settle(fleet: &mut Fleet, record: &Record, at: Option<Timestamp>) -> Vec<Current> {
+pub fn settle(
+    fleet: &mut Fleet,
+    record: &Record,
+    at: Option<Timestamp>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Current> {
     let mut currents = Vec::with_capacity(fleet.tides.len());
     for tide in fleet.tides.clone() {
-        let window = at.and_then(|at| phase_at(&tide.timetable, at));
-        let supposed = window.and_then(|window| tide.phases.get(window.phase));
-        let recorded = record.tides.get(&tide.name).filter(|_| at.is_none());
-        let recorded = recorded.and_then(|recorded| tide.phases.iter().find(|phase| phase.name == recorded.phase));
-        let phase = supposed.or(recorded);
+        let (index, source) = current(&tide, record, at, diagnostics);
+        let phase = index.and_then(|index| tide.phases.get(index));
         for id in &tide.apps {
             if let (Some(phase), Some(app)) = (phase, fleet.apps.get_mut(id.index())) {
                 Arc::make_mut(app).workloads.iter_mut().for_each(|workload| apply(phase, workload));
             }
         }
-        currents.push(Current {
-            tide: tide.name.clone(),
-            phase: phase.map(|phase| phase.name.clone()),
-            source: match window {
-                Some(window) => Source::Instant(window.begin),
-                None if recorded.is_some() => Source::Recorded,
-                None => Source::Nowhere,
-            },
-        });
+        currents.push(Current { tide: tide.name.clone(), phase: phase.map(|phase| phase.name.clone()), source });
     }
     currents
+}
+
+fn current(
+    tide: &Tide,
+    record: &Record,
+    at: Option<Timestamp>,
+    diagnostics: &mut Diagnostics,
+) -> (Option<usize>, Source) {
+    if let Some(at) = at {
+        return match phase_at(&tide.timetable, at) {
+            Some(Window { phase, begin }) => (Some(phase), Source::Instant(begin)),
+            None => (None, Source::Nowhere),
+        };
+    }
+    let Some(TidePhase { phase: recorded, .. }) = record.tides.get(&tide.name) else { return (None, Source::Nowhere) };
+    let index = tide.phases.iter().position(|phase| phase.name == *recorded);
+    if index.is_none() {
+        diagnostics.push(
+            Diagnostic::new(
+                codes::tides::RECORDED_PHASE_GONE,
+                Place::Span(tide.file, tide.name_span),
+                format!("phase `{recorded}` of Tide `{}` is recorded, and the tide has none of that name", tide.name),
+            )
+            .help("until the next phase is recorded, the Apps' own weights count"),
+        );
+    }
+    (index, index.map_or(Source::Nowhere, |_| Source::Recorded))
 }
 
 /// Whether a tide can move a workload at all.

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::{DocBody, DocIr, FileIr};
-use crate::api::{self, Intent, KINDS, KINDS_NOT_YET, not_yet};
+use crate::api::{self, Intent, KINDS, not_yet};
 use crate::base::Span;
 use crate::base::name::nearest;
 use crate::diag::{Code, Finding, codes};
@@ -70,12 +70,7 @@ fn decode(node: &Node<'_>, class: FileClass) -> Result<Intent, Vec<Finding>> {
         "OverridePolicy" => Intent::OverridePolicy(typed(node, kind)?),
         "Tide" => Intent::Tide(typed(node, kind)?),
         "Calendar" => Intent::Calendar(typed(node, kind)?),
-        other if KINDS_NOT_YET.contains(&other) => {
-            return Err(vec![
-                Finding::new(codes::fields::NOT_YET, kind_span, format!("kind `{other}` is not supported yet"))
-                    .help("remove the document; refused rather than ignored, so that nobody relies on it"),
-            ]);
-        }
+        "WorkloadKind" => Intent::WorkloadKind(typed(node, kind)?),
         other => {
             let mut finding = Finding::new(
                 codes::fields::UNKNOWN_KIND,
@@ -94,7 +89,7 @@ fn expected(class: FileClass) -> &'static str {
     match class {
         FileClass::FleetFile => "Fleet",
         FileClass::Cluster => "Cluster",
-        FileClass::Policy => "PlacementPolicy, OverridePolicy, Tide, Calendar or PriorityClass",
+        FileClass::Policy => "PlacementPolicy, OverridePolicy, Tide, Calendar, WorkloadKind or PriorityClass",
         FileClass::Team => "Team",
         FileClass::TeamFolder => "App, PlacementPolicy, OverridePolicy or Tide",
         FileClass::Vendor | FileClass::Approval | FileClass::Placements | FileClass::State => "Fleet",

@@ -86,6 +86,7 @@ impl FleetFixture {
             teams: Vec::new(),
             apps: Vec::new(),
             tides: Vec::new(),
+            kinds: Vec::new(),
         };
         let mut fixture =
             Self { fleet, variants: Variants::default(), record: Record::default(), scenario: Scenario::default() };

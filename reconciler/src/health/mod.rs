@@ -2,18 +2,22 @@
 //!
 //! Pure: an object's JSON in, a word and a reason out; no clock, so "for how long" is asked by whoever decides. Where kstatus
 //! and Argo CD differ, kstatus is followed; kinds kstatus has no rule for are judged as Argo CD does. Order: what all objects
-//! share (`generic`), then the rule of the kind (`rules`), then the condition `Ready`. An object that cannot be read is
+//! share (`generic`), then the rule of the kind (`custom`, `rules`), then the condition `Ready`. An object that cannot be read is
 //! [`Health::Unknown`], never healthy.
 //!
 //! The next rule is a file in `rules/`, a line in its table, and files `testdata/<rule>-<state>[-<what>].yaml`, whose names
 //! are the expectation.
 
+mod custom;
 mod generic;
 mod object;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
+use fleetwright_compiler::model::CustomKind;
 use serde_json::Value;
 
 use object::Object;
@@ -56,12 +60,18 @@ impl Health {
 /// Never [`Health::NotFound`]: that is said by the server's answer, not by an object. Text from the object (messages of its
 /// conditions) may be part of the reason; values of Secrets never are, because no rule reads them.
 pub fn assess(object: &Value) -> (Health, String) {
+    assess_by(object, &[])
+}
+
+/// As [`assess`], with the rules of the custom kinds that the fleet teaches ([`fleetwright_compiler::model::Fleet::kinds`]).
+pub fn assess_by(object: &Value, kinds: &[Arc<CustomKind>]) -> (Health, String) {
     let object = Object(object);
     if object.kind().is_empty() {
         return (Health::Unknown, "it has no kind".to_owned());
     }
     let judged = generic::judge(&object)
         .transpose()
+        .or_else(|| custom::judge(&object, kinds))
         .or_else(|| rules::judge(&object))
         .or_else(|| generic::ready(&object).transpose())
         .unwrap_or_else(|| Ok((Health::Current, "nothing speaks against it".to_owned())));

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
+use fleetwright_compiler::kinds::cel::Expression;
+use fleetwright_compiler::model::{CustomKind, HealthRules};
 use fleetwright_compiler::yaml;
 use serde_json::{Value, json};
 
-use super::{Health, assess};
+use super::{Health, assess, assess_by};
 
 const WORDS: [(&str, Health); 5] = [
     ("current", Health::Current),
@@ -86,6 +89,56 @@ fn what_cannot_be_read_is_never_healthy() {
     for object in rows {
         assert_eq!(assess(&object).0, Health::Unknown, "{object}");
     }
+}
+
+/// Flink's own words for the state of a job.
+fn flink() -> Vec<Arc<CustomKind>> {
+    let expression = |text: &str| Expression::compile(text).expect("an expression");
+    let health = HealthRules {
+        current: expression("status.state == 'RUNNING' && status.slots >= spec.slots"),
+        in_progress: Some(expression("status.state in ['CREATED', 'RESTARTING']")),
+        failed: Some(expression("status.state == 'FAILED' && size(status.errors) > 0")),
+    };
+    vec![Arc::new(CustomKind { group: "flink.example".into(), kind: "Flink".into(), health: Some(health) })]
+}
+
+#[test]
+fn custom_kinds_are_judged_by_their_expressions() {
+    let object = |metadata: Value, status: Value| {
+        json!({ "apiVersion": "flink.example/v1", "kind": "Flink",
+        "metadata": metadata, "spec": { "slots": 2 }, "status": status })
+    };
+    let plain = || json!({ "generation": 2 });
+    let rows = [
+        (plain(), json!(null), Health::InProgress, "`status` is not there yet"),
+        (plain(), json!({ "state": "CREATED" }), Health::InProgress, "holds"),
+        (plain(), json!({ "state": "RUNNING", "slots": 1 }), Health::InProgress, "does not hold yet"),
+        (plain(), json!({ "state": "RUNNING", "slots": 2 }), Health::Current, "holds"),
+        (plain(), json!({ "state": "FAILED", "errors": ["x"] }), Health::Failed, "holds"),
+        (plain(), json!({ "state": "FAILED", "errors": [] }), Health::InProgress, "does not hold yet"),
+        (plain(), json!({ "state": "RUNNING", "slots": "2" }), Health::Unknown, "types"),
+        // what all kinds share comes first
+        (
+            plain(),
+            json!({ "observedGeneration": 1, "state": "RUNNING", "slots": 2 }),
+            Health::InProgress,
+            "generation 1",
+        ),
+        (
+            json!({ "deletionTimestamp": "2026-11-30T10:00:00Z" }),
+            json!({ "state": "RUNNING", "slots": 2 }),
+            Health::Terminating,
+            "deleted",
+        ),
+    ];
+    for (metadata, status, expected, part) in rows {
+        let object = object(metadata, status);
+        let (health, why) = assess_by(&object, &flink());
+        assert_eq!(health, expected, "{object}: {why}");
+        assert!(why.contains(part), "{object}: {why}");
+    }
+    let other = json!({ "apiVersion": "other.example/v1", "kind": "Flink", "metadata": {}, "status": {} });
+    assert_eq!(assess_by(&other, &flink()).0, Health::Current);
 }
 
 #[test]

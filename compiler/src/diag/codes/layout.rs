@@ -2,8 +2,8 @@
 
 family! {
     /// A kind that does not belong into this folder: `fleet.yaml` holds the Fleet, `clusters/` Clusters, `policies/`
-    /// PlacementPolicy, OverridePolicy, Tide, Calendar and PriorityClass, `teams/*.yaml` Teams, `teams/<team>/` Apps, manifests, and the
-    /// team's own policies.
+    /// PlacementPolicy, OverridePolicy, Tide, Calendar, WorkloadKind and PriorityClass, `teams/*.yaml` Teams, `teams/<team>/`
+    /// Apps, manifests, and the team's own policies.
     MISPLACED_KIND = 1040 Error "kind in the wrong folder";
     /// There is no `fleet.yaml` at the root of the repository, or it holds no Fleet. It marks the folder as a fleet and
     /// holds its settings; `fleetwright init` writes one.

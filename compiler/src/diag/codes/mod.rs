@@ -22,6 +22,7 @@ macro_rules! family {
 
 pub mod bugs;
 pub mod fields;
+pub mod kinds;
 pub mod layout;
 pub mod manifests;
 pub mod overrides;
@@ -106,6 +107,7 @@ pub fn table() -> impl Iterator<Item = &'static Entry> {
         overrides::ENTRIES,
         record::ENTRIES,
         tides::ENTRIES,
+        kinds::ENTRIES,
         bugs::ENTRIES,
     ]
     .into_iter()

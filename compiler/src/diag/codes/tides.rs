@@ -20,4 +20,7 @@ family! {
     /// StaticWeight, its replicas those of workloads that are divided at all, and never those of a Job. Give the App such
     /// a strategy, let the tide not select it, or state `tide: Ignore` in the App.
     MOVES_NOTHING = 1205 Error "tide that moves nothing of an app";
+    /// The record says that a tide is in a phase that it does not have any more. Until the next phase is recorded, the
+    /// App's own weights count.
+    RECORDED_PHASE_GONE = 1206 Warning "recorded phase that is gone";
 }

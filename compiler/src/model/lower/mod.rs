@@ -23,6 +23,7 @@ mod tide;
 mod tiers;
 mod unread;
 mod workload;
+mod workload_kind;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -75,10 +76,11 @@ pub fn lower(files: &[FileInput], diagnostics: &mut Diagnostics) -> (Fleet, Reco
     }
     policy::priority_classes(&mut cx, &docs);
     cx.teams = team::teams(&mut cx, &docs);
+    let kinds = workload_kind::kinds(&mut cx, &docs);
     let (apps, tides) = app::apps(&mut cx, &docs);
     invalid_names(&mut cx, &apps);
     let record = record::record(&mut cx, &apps);
-    let fleet = Fleet { settings: cx.settings, clusters: cx.clusters, teams: cx.teams, apps, tides };
+    let fleet = Fleet { settings: cx.settings, clusters: cx.clusters, teams: cx.teams, apps, tides, kinds };
     super::check::all(&fleet, diagnostics);
     (fleet, record)
 }
@@ -170,6 +172,7 @@ pub(super) struct Docs<'a> {
     override_policies: Vec<Doc<'a, Object<crate::api::OverridePolicySpec>>>,
     tides: Vec<Doc<'a, Object<crate::api::TideSpec>>>,
     calendars: Vec<Doc<'a, Object<crate::api::CalendarSpec>>>,
+    workload_kinds: Vec<Doc<'a, Object<crate::api::WorkloadKindSpec>>>,
     priority_classes: Vec<Doc<'a, PriorityClass>>,
 }
 
@@ -211,6 +214,7 @@ impl<'a> Docs<'a> {
                     Intent::OverridePolicy(o) => docs.override_policies.push((id, o)),
                     Intent::Tide(o) => docs.tides.push((id, o)),
                     Intent::Calendar(o) => docs.calendars.push((id, o)),
+                    Intent::WorkloadKind(o) => docs.workload_kinds.push((id, o)),
                     Intent::PriorityClass(o) => docs.priority_classes.push((id, o)),
                 }
             }
@@ -229,7 +233,9 @@ fn misplaced(intent: &Intent, file: &FileInput) -> Option<&'static str> {
         Intent::PlacementPolicy(_) | Intent::OverridePolicy(_) | Intent::Tide(_) => {
             (matches!(file.class, FileClass::Policy | FileClass::TeamFolder), "policies/ or a team's folder")
         }
-        Intent::Calendar(_) | Intent::PriorityClass(_) => (file.class == FileClass::Policy, "policies/"),
+        Intent::Calendar(_) | Intent::WorkloadKind(_) | Intent::PriorityClass(_) => {
+            (file.class == FileClass::Policy, "policies/")
+        }
     };
     (!fits).then_some(home)
 }

@@ -116,7 +116,8 @@ impl Tides {
         let weights = reaching.tide.phases.iter().any(|phase| phase.weights.is_some());
         let scales = reaching.tide.phases.iter().any(|phase| phase.replicas.is_some());
         let divided = app.workloads.iter().filter(|workload| moves(workload)).count();
-        if !(weights && app.workloads.iter().any(weighs) || scales && divided > 0) {
+        let has_effect = (weights && app.workloads.iter().any(weighs)) || (scales && divided > 0);
+        if !has_effect {
             // a tide without either was refused as such
             if (weights || scales) && !cx.unread.objects_of(team) {
                 reaching.still.push(name);

@@ -86,6 +86,7 @@ impl Unread {
             | Intent::OverridePolicy(_)
             | Intent::Tide(_)
             | Intent::Calendar(_)
+            | Intent::WorkloadKind(_)
             | Intent::PriorityClass(_) => self.policies = true,
             Intent::App(_) => {
                 self.intents.insert(None);

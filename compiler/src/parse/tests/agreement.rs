@@ -24,6 +24,7 @@ fn typed_by_kind(node: &Node<'_>, kind: &str) -> Result<(), DecodeError> {
         "OverridePolicy" => yaml::decode::<api::Object<api::OverridePolicySpec>>(node).map(drop),
         "Tide" => yaml::decode::<api::Object<api::TideSpec>>(node).map(drop),
         "Calendar" => yaml::decode::<api::Object<api::CalendarSpec>>(node).map(drop),
+        "WorkloadKind" => yaml::decode::<api::Object<api::WorkloadKindSpec>>(node).map(drop),
         "PriorityClass" => yaml::decode::<api::PriorityClass>(node).map(drop),
         other => panic!("no kind {other}"),
     }

@@ -181,6 +181,23 @@ spec:
   workingDays: [{date: 2026-10-10}]
 "#;
 
+pub(super) const WORKLOAD_KIND: &str = r#"
+apiVersion: fleetwright.io/v1alpha1
+kind: WorkloadKind
+metadata: {name: flinkdeployments}
+spec:
+  group: flink.apache.org
+  kind: FlinkDeployment
+  replicas: [/spec/taskManager/replicas]
+  templates: [/spec/podTemplate]
+  components:
+  - {name: jobmanager, replicas: /spec/jobManager/replicas, template: /spec/podTemplate, requests: /spec/resource}
+  dividable: false
+  health: {current: status.state == 'RUNNING', inProgress: status.state == 'CREATED', failed: status.state == 'FAILED'}
+  dependencies: [/spec/configRef/name]
+  statePaths: [/status/jobId]
+"#;
+
 pub(super) const PRIORITY_CLASS: &str = r#"
 apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
@@ -201,5 +218,6 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("OverridePolicy", OVERRIDE_POLICY),
     ("Tide", TIDE),
     ("Calendar", CALENDAR),
+    ("WorkloadKind", WORKLOAD_KIND),
     ("PriorityClass", PRIORITY_CLASS),
 ];

@@ -97,6 +97,22 @@ fn a_plan_says_which_phase_counts() {
 }
 
 #[test]
+fn the_recorded_phase_counts_until_an_instant_is_supposed() {
+    let recorded = |phase: &str| {
+        shop().with("state/tides.yaml", &format!("hours: {{phase: {phase}, window: 2026-11-30T21:00:00Z}}\n"))
+    };
+    let night = recorded("night").compiled();
+    assert_eq!(seats(&night, "web"), "eu-a=1 us-a=3 ");
+    assert!(plan(&night).to_text(false).contains("\nTides\n  hours: night, recorded in state/tides.yaml\n"));
+    let supposed = Scenario { instant: Some(at("2026-11-30T12:00:00Z")), ..Scenario::default() };
+    assert_eq!(seats(&recorded("night").supposing(&supposed), "web"), "eu-a=8 us-a=2 ");
+    let gone = recorded("dusk").compiled();
+    assert_eq!(seats(&gone, "web"), "eu-a=5 us-a=5 ");
+    let said: Vec<String> = gone.diagnostics.iter().map(|d| d.code.to_string()).collect();
+    assert!(said.contains(&"FW1206".to_owned()), "{said:?}");
+}
+
+#[test]
 fn the_phase_of_each_tide() {
     let compiled = compiled(None);
     assert_eq!(

@@ -1,0 +1,10 @@
+//! FW1220–FW1239: WorkloadKinds.
+
+family! {
+    /// A text that should be CEL is none, names what no object has, calls what is no function, or is too large. Expressions
+    /// name `apiVersion`, `kind`, `metadata`, `spec`, `status` and `data` of the object, and are kept short: at most 1024
+    /// bytes, brackets 6 deep, 48 brackets, dots and operators, and two of all, exists, filter and map inside each other.
+    BAD_EXPRESSION = 1220 Error "expression that is not CEL";
+    /// A WorkloadKind for a kind that needs none: one of Kubernetes' own, or one that another WorkloadKind teaches already.
+    NOT_TO_TEACH = 1221 Error "kind that is known already";
+}
