@@ -24,4 +24,3 @@ pub mod simulated;
 pub mod state;
 #[cfg(test)]
 mod tests;
-pub mod tick;

@@ -143,22 +143,3 @@ pub trait Notifier {
     /// When nobody could be told.
     fn notify(&mut self, message: &str) -> Result<(), PortError>;
 }
-
-/// All ports of one process.
-pub struct Ports<'a> {
-    /// The fleet repository.
-    pub repo: &'a mut dyn FleetRepo,
-    /// The clusters, by name.
-    pub clusters: Vec<(SmolStr, &'a mut dyn ClusterApi)>,
-    /// Time.
-    pub clock: &'a dyn Clock,
-    /// People.
-    pub notifier: &'a mut dyn Notifier,
-}
-
-impl std::fmt::Debug for Ports<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<_> = self.clusters.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Ports").field("clusters", &names).finish_non_exhaustive()
-    }
-}
