@@ -17,7 +17,7 @@ use crate::{fleet, output, streams};
 /// Show what a loss, other replicas or other weights would do
 ///
 /// Starts from the plan as if it had been reached, takes away what is supposed lost, and schedules again: what moves, what
-/// fits nowhere, which quota, spread or floor no longer holds, and what each cluster has left. Nothing is written.
+/// runs nowhere, which quota, spread or floor no longer holds, and what each cluster has left. Nothing is written.
 ///
 /// With `any-cluster` or `any-region` each is lost in turn, and everything else that is named is lost with it. Clusters and
 /// regions in which nothing runs are left out.

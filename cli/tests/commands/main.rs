@@ -9,6 +9,7 @@
 mod documents;
 mod record;
 mod refusals;
+mod suppositions;
 
 use std::ffi::OsStr;
 use std::io;

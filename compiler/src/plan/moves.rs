@@ -31,8 +31,10 @@ pub(super) fn moves(
         clusters.sort_unstable();
         clusters.dedup();
         for cluster in clusters {
-            let number_of = |share: u32| {
-                if share == 0 { 0 } else { written(variants, usize::from(number), cluster, share) }
+            let number_of = |share: u32| match share {
+                0 => 0,
+                share if workload.autoscaled.is_some() => share,
+                share => written(variants, usize::from(number), cluster, share),
             };
             let old = number_of(before.get(&cluster).copied().unwrap_or(0));
             let new = number_of(after.get(&cluster).map_or(0, |share| share.replicas));

@@ -12,7 +12,7 @@ use crate::model::Fleet;
 use crate::placements::Record;
 use crate::plan;
 use crate::schedule::{Headroom, Target, headroom};
-use crate::what_if::{BrokenFloor, Loss, World, broken_floors, is_gone, new_deficits, unplaced};
+use crate::what_if::{BrokenFloor, Loss, World, broken_floors, is_gone, missing, new_deficits};
 
 /// What suppositions do.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -33,8 +33,8 @@ pub struct ScenarioReport {
     pub lost: Vec<String>,
     /// Replicas that start in a cluster that does not run them now.
     pub moved: u64,
-    /// Replicas that fit nowhere, beyond those that fit nowhere now.
-    pub unplaced: u64,
+    /// Replicas that are wanted and run nowhere, beyond those that run nowhere now.
+    pub missing: u64,
     /// What can be done now and could not be then, by app: replicas, spread, quota.
     pub shortfalls: Vec<AppShortfall>,
     /// Apps that run now and would run nowhere, without a replica to be missed.
@@ -96,7 +96,7 @@ impl ScenarioReport {
     /// Whether it leaves something undone that is done now.
     #[must_use]
     pub fn is_short(&self) -> bool {
-        self.unplaced > 0 || !self.shortfalls.is_empty() || !self.nowhere.is_empty() || !self.floors.is_empty()
+        self.missing > 0 || !self.shortfalls.is_empty() || !self.nowhere.is_empty() || !self.floors.is_empty()
     }
 }
 
@@ -128,7 +128,11 @@ pub fn scenario(
     ScenarioReport {
         lost: losses.iter().map(ToString::to_string).collect(),
         moved: moves.iter().map(|step| u64::from(step.after.saturating_sub(step.before))).sum(),
-        unplaced: pairs().map(|(_, (before, after))| unplaced(after).saturating_sub(unplaced(before))).sum(),
+        missing: pairs()
+            .map(|(id, (before, after))| {
+                missing(fleet.app(id), after).saturating_sub(missing(compiled.fleet.app(id), before))
+            })
+            .sum(),
         shortfalls,
         nowhere: nowhere.map(|(id, _)| fleet.app_name(id)).collect(),
         floors: floors.map(|floor| floor_report(fleet, floor)).collect(),

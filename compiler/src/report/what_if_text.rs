@@ -31,7 +31,7 @@ pub fn what_if_text(report: &WhatIfReport, wide: bool) -> String {
 }
 
 fn head() -> Vec<String> {
-    ["LOST", "MOVED", "UNPLACED", "BREACHES", "LEAST LEFT"].map(str::to_owned).to_vec()
+    ["LOST", "MOVED", "MISSING", "BREACHES", "LEAST LEFT"].map(str::to_owned).to_vec()
 }
 
 fn summary(report: &WhatIfReport) -> Vec<Vec<String>> {
@@ -43,7 +43,7 @@ fn row(scenario: &ScenarioReport) -> Vec<String> {
     vec![
         lost(scenario),
         scenario.moved.to_string(),
-        scenario.unplaced.to_string(),
+        scenario.missing.to_string(),
         breaches.to_string(),
         tightest(scenario).map_or_else(|| "-".to_owned(), |(cluster, left)| least(cluster, left)),
     ]
@@ -71,8 +71,8 @@ fn least(cluster: &HeadroomReport, left: &LeftReport) -> String {
 }
 
 fn details(text: &mut String, scenario: &ScenarioReport, clusters: bool) {
-    let ScenarioReport { moved, unplaced, shortfalls, nowhere, floors, moves, .. } = scenario;
-    let _ = writeln!(text, "Without {}: {moved} replicas start elsewhere, {unplaced} fit nowhere", lost(scenario));
+    let ScenarioReport { moved, missing, shortfalls, nowhere, floors, moves, .. } = scenario;
+    let _ = writeln!(text, "Without {}: {moved} replicas start elsewhere, {missing} run nowhere", lost(scenario));
     if shortfalls.len() + nowhere.len() + floors.len() > 0 {
         text.push_str("  Not possible\n");
         for line in problems(scenario) {
@@ -132,7 +132,7 @@ pub fn what_if_markdown(report: &WhatIfReport) -> String {
     for change in &report.changes {
         let _ = writeln!(text, "Supposed: {}\n", cell(change));
     }
-    text.push_str("| lost | moved | unplaced | breaches | least left |\n|---|--:|--:|--:|---|\n");
+    text.push_str("| lost | moved | missing | breaches | least left |\n|---|--:|--:|--:|---|\n");
     for scenario in &report.scenarios {
         let row: Vec<String> = row(scenario).iter().map(|text| cell(text)).collect();
         let _ = writeln!(text, "| {} |", row.join(" | "));
@@ -152,5 +152,5 @@ pub fn what_if_markdown(report: &WhatIfReport) -> String {
 
 /// Text that stays in its cell and means nothing to Markdown.
 fn cell(text: &str) -> String {
-    super::diff_markdown::escape(&visible(text))
+    super::diff_markdown::escape(text)
 }

@@ -63,11 +63,14 @@ mod tests {
         Resources([("cpu".into(), cpu), ("gpu".into(), gpu)].into_iter().filter(|(_, n)| *n > 0).collect())
     }
 
+    /// CPU, GPU and number of pods of each part; sets that fit, of nine.
+    type Fact = (&'static [(i128, i128, u32)], u32);
+
     #[test]
     fn only_whole_sets_count() {
         // two nodes of 6 CPU, one of 8 CPU with 2 GPU
         let specs = vec![PoolSpec::new("web", 2, amounts(6, 0)), PoolSpec::new("gpu", 1, amounts(8, 2))];
-        let facts: [(&[(i128, i128, u32)], u32); 6] = [
+        let facts: [Fact; 6] = [
             (&[(3, 0, 2), (2, 0, 1)], 2),
             (&[(1, 1, 1), (1, 0, 3)], 2),
             (&[(1, 1, 3)], 0),

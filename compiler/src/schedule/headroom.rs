@@ -61,7 +61,7 @@ fn book(ledger: &mut Ledger, fleet: &Fleet, variants: &Variants, target: &Target
         }
         let Resolved::Pool(pool) = ledger.resolve(class, seat.cluster, seat.pool) else { continue };
         let first = last.replace((seat.workload, seat.cluster)) != Some((seat.workload, seat.cluster));
-        let replicas = match variant.replicas {
+        let replicas = match variant.replicas.filter(|_| workload.autoscaled.is_none()) {
             None => seat.replicas,
             Some(written) if first => written,
             Some(_) => 0,

@@ -113,11 +113,14 @@ pub fn counts_objects(quotas: &[Quota]) -> bool {
     quotas.iter().flat_map(|quota| quota.hard.keys()).any(|name| Quota::counts_objects(name).is_some())
 }
 
+/// A quota of one cluster: what is left of each resource, and the most allowed.
+type Pot = (ClusterId, BTreeMap<SmolStr, (i128, i128)>);
+
 /// What the quotas of single clusters leave to one workload, everything else taken into account.
 #[derive(Clone, Debug, Default)]
 pub struct Left {
-    /// By cluster ascending, then quota: what is left of each resource, and the most allowed.
-    pots: Vec<(ClusterId, BTreeMap<SmolStr, (i128, i128)>)>,
+    /// By cluster ascending, then quota.
+    pots: Vec<Pot>,
     /// Pods that are counted for each replica that is placed.
     each: u32,
 }
@@ -141,7 +144,7 @@ impl Left {
         self.pots.is_empty()
     }
 
-    fn of(&self, cluster: ClusterId) -> &[(ClusterId, BTreeMap<SmolStr, (i128, i128)>)] {
+    fn of(&self, cluster: ClusterId) -> &[Pot] {
         let from = self.pots.partition_point(|(at, _)| *at < cluster);
         let to = self.pots.partition_point(|(at, _)| *at <= cluster);
         self.pots.get(from..to).unwrap_or_default()
@@ -166,7 +169,7 @@ impl Left {
         let used = hard - left + each.saturating_mul(i128::from(held));
         let more = each.saturating_mul(i128::from(missing));
         let refused = more > 0 && used.saturating_add(more) > hard;
-        refused.then(|| Deficit::Quota { resource, cluster: Some(cluster), used, more, hard })
+        refused.then_some(Deficit::Quota { resource, cluster: Some(cluster), used, more, hard })
     }
 
     fn tightest(

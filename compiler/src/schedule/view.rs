@@ -139,8 +139,11 @@ impl<'a> View<'a> {
         self.app(id).workloads[workload].pods[variant]
     }
 
-    /// The replicas that an override writes in a cluster.
+    /// The replicas that an override writes in a cluster. Where an autoscaler owns them, none are written.
     pub fn written(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<u32> {
+        if self.workload(id, workload).autoscaled.is_some() {
+            return None;
+        }
         self.variants.apps[id.index()].of(cluster).workloads[workload].replicas
     }
 

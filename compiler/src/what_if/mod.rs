@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::base::{AppId, ClusterId, SmolStr};
-use crate::model::{ClusterSet, Fleet};
+use crate::model::{App, ClusterSet, Fleet, Share, Workload};
 use crate::placements::Record;
 use crate::schedule::{AppTarget, Deficit, Scenario, Target, check, placed, schedule};
 use crate::variants::Variants;
@@ -118,14 +118,24 @@ pub fn is_gone(before: &AppTarget, after: &AppTarget) -> bool {
     !used_by(before).is_empty() && used_by(after).is_empty()
 }
 
-/// Replicas of an app that fit nowhere, over its workloads.
+/// Replicas of an app that are wanted and run nowhere, for whatever reason: no room, a quota, a spread that cannot be met. Of
+/// copies, those that are reported as missing.
 #[must_use]
-pub fn unplaced(app: &AppTarget) -> u64 {
-    let of = |deficit: &Deficit| match deficit {
-        Deficit::Unplaced { replicas, .. } => u64::from(*replicas),
-        Deficit::Spread { .. } | Deficit::Quota { .. } | Deficit::Group { .. } | Deficit::NoWeightMatches { .. } => 0,
+pub fn missing(app: &App, target: &AppTarget) -> u64 {
+    let of = |(number, workload): (u16, &Workload)| {
+        let reported = target.deficits.iter().find_map(|deficit| match deficit {
+            Deficit::Unplaced { workload, replicas, .. } if *workload == number => Some(u64::from(*replicas)),
+            _ => None,
+        });
+        match workload.share {
+            Share::Everywhere => reported.unwrap_or(0),
+            Share::Divided | Share::Whole => {
+                let seats = target.seats.iter().filter(|seat| seat.workload == number);
+                u64::from(workload.replicas).saturating_sub(seats.map(|seat| u64::from(seat.replicas)).sum())
+            }
+        }
     };
-    app.deficits.iter().map(of).sum()
+    (0_u16..).zip(&app.workloads).map(of).sum()
 }
 
 /// A floor that does not hold: fewer replicas in a cluster than its `min`.

@@ -3,4 +3,5 @@
 mod comments;
 mod lines;
 mod secrets;
+mod suppositions;
 mod texts;

@@ -201,6 +201,9 @@ impl<'a> Inputs<'a> {
 
     /// The number that an override writes for a workload in a cluster.
     pub fn written(&self, facts: &AppFacts<'_>, workload: usize, id: ClusterId) -> Option<u32> {
+        if facts.app.workloads[workload].autoscaled.is_some() {
+            return None;
+        }
         self.variants.apps[facts.id.index()].of(id).workloads[workload].replicas
     }
 
