@@ -84,7 +84,10 @@ fn count_usage(stage: &mut Stage<'_, '_>) {
 fn give_up(stage: &mut Stage<'_, '_>, id: AppId) {
     let state = &stage.apps[id.index()];
     let recorded = &stage.recorded[id.index()];
-    let ran = |cluster: ClusterId| recorded.workloads.iter().flat_map(|w| &w.rows).any(|row| row.cluster == cluster);
+    let ran = |cluster: ClusterId| {
+        let mut rows = recorded.workloads.iter().flat_map(|w| &w.rows);
+        recorded.clusters.contains(cluster) || rows.any(|row| row.cluster == cluster)
+    };
     // What an earlier pass placed where a tier or a group no longer allows it never ran.
     let gone = |cluster: ClusterId| {
         stage.view.releases_app(id, cluster) == Some(Release::Gone)
