@@ -74,6 +74,7 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
         view: &view,
         ledger,
         deficits: vec![Vec::new(); apps.len()],
+        recorded: apps.clone(),
         apps,
         usage: Usage::new(fleet),
         scopes: scope::wide_open(&view),

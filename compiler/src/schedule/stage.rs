@@ -23,6 +23,8 @@ pub(super) struct Stage<'v, 'a> {
     pub apps: Vec<AppState>,
     /// By app id: what narrows its clusters, as it was when it was looked at last.
     pub scopes: Vec<Scope>,
+    /// By app id, what the record has: what a pass placed and a later one takes back has nothing to keep.
+    pub recorded: Vec<AppState>,
     /// Usage of the teams' quotas.
     pub usage: Usage,
     /// What the first phase of this pass took away, by app: the app as it entered the pass.

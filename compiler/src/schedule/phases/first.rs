@@ -83,7 +83,16 @@ fn count_usage(stage: &mut Stage<'_, '_>) {
 /// Takes an app out of clusters where it has nothing left to keep.
 fn give_up(stage: &mut Stage<'_, '_>, id: AppId) {
     let state = &stage.apps[id.index()];
-    let gone = |cluster: ClusterId| stage.view.releases_app(id, cluster) == Some(Release::Gone);
+    let recorded = &stage.recorded[id.index()];
+    let ran = |cluster: ClusterId| {
+        let mut rows = recorded.workloads.iter().flat_map(|w| &w.rows);
+        recorded.clusters.contains(cluster) || rows.any(|row| row.cluster == cluster)
+    };
+    // What an earlier pass placed where a tier or a group no longer allows it never ran.
+    let gone = |cluster: ClusterId| {
+        stage.view.releases_app(id, cluster) == Some(Release::Gone)
+            || (!stage.scope(id).keeps(cluster) && !ran(cluster))
+    };
     let rows = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster);
     let leaving: Vec<ClusterId> = state.clusters.iter().chain(rows).filter(|c| gone(*c)).collect();
     if leaving.is_empty() {

@@ -30,6 +30,15 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
         stage.apps[id.index()] = before.clone();
         decision = decide_tiers(stage, id, Mode::NoIncrease);
         wants = stage.usage_of(id, &decision.state);
+        // As many replicas as before may still be more than a single cluster has quota for: then they stay where they are.
+        let still = stage.usage.refuses(stage.view.fleet, app, &used, &wants);
+        let there = matches!(still, Some(Deficit::Quota { cluster: Some(_), .. }));
+        if there && !holds_too_many(stage, id, &before) {
+            stage.rebook(id, &decision.state, &before);
+            decision.state = AppState { known: true, ..before.clone() };
+            decision.placed.clone_from(&settled);
+            wants = stage.usage_of(id, &before);
+        }
     }
     let gains = measure(stage, id, &decision.state, &decision.placed) > measure(stage, id, &before, &settled);
     if !why.must && !gains {
@@ -79,6 +88,14 @@ fn decide_in(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode, tier: u16) -> Dec
     stage.apps[id.index()].tier = Some(tier);
     stage.look_around(id);
     decide(stage, id, mode)
+}
+
+/// Whether more runs of a workload than is wanted.
+fn holds_too_many(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> bool {
+    state.workloads.iter().enumerate().any(|(workload, state)| {
+        let w = stage.view.workload(id, workload);
+        w.share != Share::Everywhere && total(&state.rows) > w.replicas
+    })
 }
 
 /// Replicas of a workload that are where they should be.
