@@ -194,8 +194,31 @@ impl<'d> AppLowering<'_, '_, 'd> {
                 && name.as_ref().is_none_or(|n| n.value == object.key.name)
                 && labels.iter().all(|(k, v)| object.facts.labels.get(k) == Some(v))
         };
-        for rule in rules {
-            if !objects.iter().any(|o| matches(&rule.value, o)) && !self.cx.unread.objects_of(team) {
+        // most rules of a long list name their object: those are looked up, the others asked one by one
+        let mut named: BTreeMap<&SmolStr, Vec<usize>> = BTreeMap::new();
+        let mut unnamed: Vec<usize> = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            match &rule.match_.name {
+                Some(name) => named.entry(&name.value).or_default().push(index),
+                None => unnamed.push(index),
+            }
+        }
+        let mut used = vec![false; rules.len()];
+        let mut first = Vec::with_capacity(objects.len());
+        for object in objects {
+            let by_name = named.get(&object.key.name).map(Vec::as_slice).unwrap_or_default();
+            let mut matching =
+                by_name.iter().filter(|i| matches(&rules[**i].value, object)).inspect(|i| used[**i] = true);
+            let by_name = matching.next().copied();
+            matching.for_each(drop);
+            let other = unnamed.iter().copied().find(|i| matches(&rules[*i].value, object));
+            first.push(by_name.into_iter().chain(other).min());
+        }
+        for index in unnamed {
+            used[index] = objects.iter().any(|o| matches(&rules[index].value, o));
+        }
+        for (rule, used) in rules.iter().zip(used) {
+            if !used && !self.cx.unread.objects_of(team) {
                 self.cx.error(
                     codes::references::SELECTS_NOTHING,
                     Place::Span(self.file, rule.span),
@@ -203,7 +226,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
                 );
             }
         }
-        objects.iter().map(|o| rules.iter().position(|r| matches(&r.value, o))).collect()
+        first
     }
 
     /// Reports rules whose clusters are all none of the app's: what they match goes nowhere.
@@ -233,5 +256,38 @@ impl<'d> AppLowering<'_, '_, 'd> {
     fn only(&mut self, rule: &ObjectRule) -> Option<ClusterSet> {
         let written = rule.clusters.as_ref()?;
         Some(selector::set_or_all(self.cx, self.file, Some(&written.value), written.span))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diag::codes;
+    use crate::diff::tests::fixture::Files;
+
+    #[test]
+    fn of_several_rules_the_first_counts_and_one_that_matches_nothing_is_said() {
+        let on = |what: &str, cluster: &str| format!("{{match: {{{what}}}, clusters: {{names: [{cluster}]}}}}");
+        let rules = [
+            on("kind: ConfigMap", "eu-a"),
+            on("name: config", "eu-b"),
+            on("name: db", "us-a"),
+            on("kind: Secret", "eu-a"),
+            on("name: config, kind: Secret", "eu-a"),
+            on("kind: Service", "eu-a"),
+        ];
+        let compiled =
+            Files::shop().app("web", &format!("{{namespace: shop, objects: [{}]}}", rules.join(", "))).compiled();
+        let only: Vec<String> = compiled.fleet.apps[0]
+            .objects
+            .iter()
+            .map(|object| {
+                let names =
+                    object.only.iter().flat_map(|set| set.iter()).map(|id| compiled.fleet.cluster(id).name.as_str());
+                format!("{}: {}", object.key.kind, names.collect::<Vec<_>>().join(" "))
+            })
+            .collect();
+        assert_eq!(only, ["ConfigMap: eu-a", "Deployment: ", "Secret: us-a"]);
+        let nothing = compiled.diagnostics.iter().filter(|d| d.code == codes::references::SELECTS_NOTHING);
+        assert_eq!(nothing.count(), 2);
     }
 }

@@ -1,6 +1,8 @@
 //! Layers of `placement`: App, PlacementPolicy, Team, Fleet. Each field comes whole from the most specific layer that
 //! sets it; tolerations add up.
 
+use std::collections::BTreeSet;
+
 use super::{Docs, Lowering, fleet, groups, selector, tiers};
 use crate::api::{
     AutoscaledReplicas, AutoscaledRoom, Capacity, DefaultsSpec, GroupBy, PerCluster, PlacementClusters,
@@ -248,11 +250,12 @@ pub(super) struct Total {
 }
 
 fn add_tolerations(cx: &mut Lowering<'_>, file: FileId, from: &[Spanned<Toleration>], to: &mut Vec<Toleration>) {
+    let mut known: BTreeSet<Toleration> = to.iter().cloned().collect();
     for toleration in from {
         if let Err(error) = toleration.validate() {
             cx.error(codes::fields::INVALID_TOLERATION, Place::Span(file, toleration.span), error.message);
         }
-        if !to.contains(&toleration.value) {
+        if known.insert(toleration.value.clone()) {
             to.push(toleration.value.clone());
         }
     }
@@ -279,6 +282,7 @@ fn named_but_not_allowed(cx: &mut Lowering<'_>, file: FileId, names: &[Spanned<S
 
 fn spread(cx: &mut Lowering<'_>, file: FileId, written: &[Spanned<SpreadSpec>]) -> Vec<Spread> {
     let mut spread: Vec<Spread> = Vec::new();
+    let mut keys: BTreeSet<TopologyKey> = BTreeSet::new();
     for spec in written {
         let SpreadSpec { topology_key, min, max } = &spec.value;
         let key = match topology_key.as_str() {
@@ -298,7 +302,7 @@ fn spread(cx: &mut Lowering<'_>, file: FileId, written: &[Spanned<SpreadSpec>]) 
                 TopologyKey::Label(label.into())
             }
         };
-        if spread.iter().any(|s| s.key == key) {
+        if !keys.insert(key.clone()) {
             cx.error(
                 codes::placement::DUPLICATE_SPREAD,
                 Place::Span(file, topology_key.span),
