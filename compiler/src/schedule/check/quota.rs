@@ -40,8 +40,10 @@ fn one(
                 counted.map(|(cluster, n)| amount(inputs, app, facts, index, (*cluster, *n), resource)).sum::<i128>()
             };
             let (was, is) = (count(&facts.before), count(&facts.after));
-            // What comes to a cluster is more in it, wherever it comes from.
-            grows |= is > was && (quota.of_cluster.is_some() || sum(&facts.after) > sum(&facts.before));
+            // What comes to a cluster is more in it, wherever it comes from. The bounds of an autoscaler that leaves another
+            // cluster grow in those that stay, and no replica comes.
+            let comes = quota.of_cluster.is_some_and(|cluster| facts.after.get(&cluster) > facts.before.get(&cluster));
+            grows |= is > was && (comes || sum(&facts.after) > sum(&facts.before));
             before += was;
             after += is;
         }
