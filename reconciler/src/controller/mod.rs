@@ -14,6 +14,7 @@ pub mod board;
 mod budget;
 mod moves;
 pub mod order;
+pub mod status;
 #[cfg(test)]
 mod tests;
 pub mod threads;

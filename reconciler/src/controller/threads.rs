@@ -8,7 +8,7 @@ use std::time::Duration;
 use fleetwright_compiler::base::SmolStr;
 
 use super::board::{Board, Next};
-use super::turn::ClusterTurn;
+use super::turn::{ClusterTurn, Turn};
 use crate::cluster::ClusterApi;
 use crate::ports::Clock;
 
@@ -60,6 +60,20 @@ impl<C: Clock + Send + Sync + 'static> Threads<C> {
             let _ = handle.join();
         }
     }
+}
+
+/// Takes one turn of a cluster as it is ordered now, without a thread. `None` where nothing is ordered.
+pub fn step(
+    board: &Board,
+    cluster: &SmolStr,
+    memory: &mut ClusterTurn,
+    api: &mut dyn ClusterApi,
+    clock: &dyn Clock,
+) -> Option<Turn> {
+    let (_, order) = board.ordered(cluster)?;
+    let turn = memory.turn(api, &order, clock.now_secs());
+    board.took(cluster, turn.clone());
+    Some(turn)
 }
 
 fn start<C: Clock + Send + Sync + 'static>(

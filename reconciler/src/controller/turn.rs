@@ -49,8 +49,17 @@ pub struct Turn {
 }
 
 impl ClusterTurn {
-    /// Takes a turn.
+    /// Takes a turn: brings the cluster nearer to its order, and says what is seen.
     pub fn turn(&mut self, api: &mut dyn ClusterApi, order: &ClusterOrder, now_secs: i64) -> Turn {
+        self.take(api, order, now_secs, true)
+    }
+
+    /// Says what is seen and what a turn would do, and writes nothing.
+    pub fn look(&mut self, api: &mut dyn ClusterApi, order: &ClusterOrder, now_secs: i64) -> Turn {
+        self.take(api, order, now_secs, false)
+    }
+
+    fn take(&mut self, api: &mut dyn ClusterApi, order: &ClusterOrder, now_secs: i64, writes: bool) -> Turn {
         if self.kinds.as_ref() != Some(&order.kinds) {
             // What is healthy is said anew: all that was seen is judged again.
             self.applier = Applier::default();
@@ -59,7 +68,11 @@ impl ClusterTurn {
         let assess: Assess<'_> = &|object| assess_by(object, &order.kinds);
         let is_ancestor = |commit: &CommitId| order.ancestors.contains(&commit.0);
         let pass_order = order.as_order(&is_ancestor, assess);
-        let outcome = self.applier.pass(api, &pass_order, now_secs);
+        let outcome = if writes {
+            self.applier.pass(api, &pass_order, now_secs)
+        } else {
+            self.applier.inspect(api, &pass_order, now_secs)
+        };
         let probe = match &outcome {
             Err(PassError::Cluster(error @ ClusterError::Transient(_))) => Err(error.to_string()),
             // Whoever refuses, answers.
