@@ -1,7 +1,8 @@
-//! Which apps decisions took from which clusters: their objects are moved, not deleted, and no deletion budget counts them.
+//! Which apps left which clusters, and whether a decision took them away or a newer commit of the intents.
 //!
 //! A decision keeps the pin of the intents; whatever it removes was somebody's or the decider's explicit act, with its plan
-//! in the message. What a newer commit of the intents removes is counted, because a mistake there looks just the same.
+//! in the message: that is a move, and no deletion budget counts it. What a newer commit of the intents removes is counted,
+//! because a mistake there looks just the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,38 +18,55 @@ use crate::ports::FleetRepo;
 use crate::record_files::documents;
 use crate::state::Unreadable;
 
-/// Commits that are looked back on. A removal that is older counts as a deletion.
+/// Commits that are looked back on at least. A removal that is older counts as a deletion.
 const LOOK_BACK: usize = 100;
 
 /// An app, and a cluster it is in.
-type Pair = (AppName, SmolStr);
+pub type Pair = (AppName, SmolStr);
 
-/// Pairs of app and cluster whose last removal was a decision's. `history` is newest first.
+/// Who took an app from a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A commit that keeps the pin.
+    Decision,
+    /// A newer commit of the intents.
+    Intents,
+}
+
+/// Pairs of app and cluster that the newest commit that changed them parted. `history` is newest first; it is looked through
+/// to `since_secs` at least.
 ///
 /// # Errors
 /// When a commit cannot be read.
-pub fn removed_by_decisions(repo: &dyn FleetRepo, history: &[LiveCommit]) -> Result<BTreeSet<Pair>, AdvanceError> {
-    let mut moved = BTreeSet::new();
+pub fn removed(
+    repo: &dyn FleetRepo,
+    history: &[LiveCommit],
+    since_secs: Option<i64>,
+) -> Result<BTreeMap<Pair, By>, AdvanceError> {
+    let mut found = BTreeMap::new();
     let mut settled: BTreeSet<Pair> = BTreeSet::new();
-    let recent = history.get(..history.len().min(LOOK_BACK)).unwrap_or(history);
-    let Some((newest, older)) = recent.split_first() else { return Ok(moved) };
+    let looked = (0..).zip(history).take_while(|(index, commit)| {
+        *index < LOOK_BACK || since_secs.is_some_and(|since| commit.time_secs >= since)
+    });
+    let looked: Vec<&LiveCommit> = looked.map(|(_, commit)| commit).collect();
+    let Some((newest, older)) = looked.split_first() else { return Ok(found) };
     let mut after = At::open(repo, newest)?;
     for commit in older {
         let before = At::open(repo, commit)?;
-        let is_decision = before.pin == after.pin;
+        let by = if before.pin == after.pin { By::Decision } else { By::Intents };
         let names: BTreeSet<&SmolStr> = before.teams.keys().chain(after.teams.keys()).collect();
         for team in names.into_iter().filter(|team| before.teams.get(*team) != after.teams.get(*team)) {
             let (was, is) = (before.pairs(team)?, after.pairs(team)?);
             // Newest first: what a later commit did with a pair counts.
             for pair in was.symmetric_difference(&is) {
-                if settled.insert(pair.clone()) && was.contains(pair) && is_decision {
-                    moved.insert(pair.clone());
+                if settled.insert(pair.clone()) && was.contains(pair) {
+                    found.insert(pair.clone(), by);
                 }
             }
         }
         after = before;
     }
-    Ok(moved)
+    Ok(found)
 }
 
 /// The placements of one commit; files are read when they are asked for.

@@ -32,6 +32,7 @@ pub struct ClusterTurn {
     capacity: Option<Vec<PoolSeen>>,
     capacity_secs: Option<i64>,
     applied: Option<CommitId>,
+    is_complete: bool,
     apps: BTreeMap<(SmolStr, SmolStr), crate::observation::AppSeen>,
 }
 
@@ -79,6 +80,7 @@ impl ClusterTurn {
             Ok(_) | Err(_) => Ok(()),
         };
         let answers_now = probe.is_ok();
+        self.is_complete = outcome.is_ok() && self.applier.sees_all();
         self.answering.probed(probe, now_secs);
         if let Ok(report) = &outcome {
             self.uid = Some(report.identity.uid.clone());
@@ -110,6 +112,7 @@ impl ClusterTurn {
             clock_ahead_secs: self.clock_ahead_secs,
             capacity: self.capacity.clone(),
             applied: self.applied.clone(),
+            is_complete: self.is_complete,
             // A cluster that does not answer shows nothing: its replicas count for nobody.
             apps: if matches!(self.answering.answers(), Answers::No { .. }) {
                 BTreeMap::new()

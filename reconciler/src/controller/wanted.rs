@@ -7,25 +7,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fleetwright_compiler::base::labels::Labels;
-use fleetwright_compiler::base::{ClusterId, SmolStr};
-use fleetwright_compiler::model::CustomKind;
+use fleetwright_compiler::base::{AppId, ClusterId, SmolStr};
+use fleetwright_compiler::model::{self, ClusterMode, CustomKind, Fleet};
 use fleetwright_compiler::placements::{OutageState, Record};
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::Overlay;
 use fleetwright_compiler::{CompileError, Compiled, Session, compile};
 
-use super::moves;
+use super::moves::{self, By, Pair};
 use super::order::ClusterOrder;
 use crate::advance::{AdvanceError, Branches};
 use crate::apply::budget::{Approvals, Budget};
 use crate::apply::desired::{Desired, Intents};
 use crate::apply::floor::{self, DEFAULT_MIN_AVAILABLE_PERCENT};
 use crate::apply::inventory::AppName;
-use crate::apply::view::{FleetStop, Rules};
-use crate::cluster::Key;
+use crate::apply::view::{Drift, FleetStop, Mode, Rules};
+use crate::cluster::{Key, ServiceAccount};
 use crate::decide::{DecideError, refusal_text};
 use crate::instant;
-use crate::observation::Observation;
+use crate::observation::{Answers, ClusterSeen, Observation};
 use crate::ports::{CommitId, FleetRepo};
 use crate::seen::SeenLive;
 use crate::state::State;
@@ -43,7 +43,7 @@ pub struct Wanted {
     kinds: Arc<[Arc<CustomKind>]>,
     approvals: Approvals,
     workload_keys: Arc<BTreeMap<Key, SmolStr>>,
-    moved: BTreeSet<(AppName, SmolStr)>,
+    removed: BTreeMap<Pair, By>,
     clusters: BTreeMap<SmolStr, OfCluster>,
 }
 
@@ -102,9 +102,12 @@ impl Wanted {
             Err(CompileError::Files(error)) => return Err(DecideError::from(error).into()),
             Err(CompileError::Bug(violations)) => return Err(DecideError::Bug(violations).into()),
         };
-        let moved = moves::removed_by_decisions(repo, &live.history).map_err(AdvanceError::from)?;
+        // While a cluster is lost, what was ever taken from it may still run there.
+        let lost_since = live.state.outages.values().filter(|outage| outage.state == OutageState::Lost);
+        let lost_since = lost_since.filter_map(|outage| instant::parse(outage.since.as_deref()?)).min();
+        let removed = moves::removed(repo, &live.history, lost_since)?;
         let ancestors = live.history.iter().map(|commit| commit.id.0.clone()).chain([tip.0.clone()]).collect();
-        Ok(Self::of(compiled, tip.clone(), live.pin, live.state, ancestors, moved))
+        Ok(Self::of(compiled, tip.clone(), live.pin, live.state, ancestors, removed))
     }
 
     fn of(
@@ -113,7 +116,7 @@ impl Wanted {
         pin: CommitId,
         state: State,
         ancestors: BTreeSet<SmolStr>,
-        moved: BTreeSet<(AppName, SmolStr)>,
+        removed: BTreeMap<Pair, By>,
     ) -> Self {
         let fleet = &compiled.fleet;
         let keys = fleet.apps.iter().flat_map(|app| {
@@ -126,8 +129,8 @@ impl Wanted {
         let clusters = fleet.cluster_ids().map(|id| {
             let cluster = fleet.cluster(id);
             let pools = cluster.pools.iter().flatten().map(|pool| (pool.name.clone(), pool.labels.clone())).collect();
-            let desired = Arc::new(Desired::of(&compiled, id));
-            let of = OfCluster { id, desired, rules: rules(&state, &cluster.name, &moved), pools };
+            let desired = Arc::new(desired(&compiled, id));
+            let of = OfCluster { id, desired, rules: rules(fleet, &state, id, &removed), pools };
             (cluster.name.clone(), of)
         });
         Self {
@@ -138,7 +141,7 @@ impl Wanted {
             approvals: approvals(&state),
             ancestors: Arc::new(ancestors),
             workload_keys,
-            moved,
+            removed,
             commit,
             pin,
             state,
@@ -184,19 +187,13 @@ impl Wanted {
     /// How much may be deleted without approval: in each cluster, and in all together.
     #[must_use]
     pub fn budget(&self) -> Budget {
-        Budget::Default
+        budget(&self.compiled.fleet)
     }
 
     /// Approvals that nobody used.
     #[must_use]
     pub fn approvals(&self) -> &Approvals {
         &self.approvals
-    }
-
-    /// Apps that a decision removed from a cluster, and that no decision put back.
-    #[must_use]
-    pub fn moved(&self) -> &BTreeSet<(AppName, SmolStr)> {
-        &self.moved
     }
 
     /// What is ordered for a cluster, from what is seen of all of them. `None` for a cluster that is not of the fleet.
@@ -209,7 +206,9 @@ impl Wanted {
         fleet_stop: Option<FleetStop>,
     ) -> Option<ClusterOrder> {
         let of = self.clusters.get(cluster)?;
-        let min_available = |_| DEFAULT_MIN_AVAILABLE_PERCENT;
+        let fleet = &self.compiled.fleet;
+        let min_available =
+            |app: AppId| fleet.app(app).min_available_percent.unwrap_or(DEFAULT_MIN_AVAILABLE_PERCENT);
         Some(ClusterOrder {
             fleet: self.fleet.clone(),
             recorded_uid: self.recorded_uid(cluster),
@@ -217,7 +216,7 @@ impl Wanted {
             ancestors: Arc::clone(&self.ancestors),
             term: self.state.decider.as_ref().map_or(1, |decider| decider.term),
             fetched_secs,
-            desired: Arc::clone(&of.desired),
+            desired: self.with_exclusive(of, observation),
             intents: Arc::clone(&self.intents),
             floors: floor::floors(&self.compiled, of.id, observation, &min_available),
             approvals: self.approvals.clone(),
@@ -225,6 +224,39 @@ impl Wanted {
             kinds: Arc::clone(&self.kinds),
             workload_keys: Arc::clone(&self.workload_keys),
             pools: of.pools.clone(),
+        })
+    }
+
+    /// What is wanted of a cluster, with the clusters in which each exclusive app may still run.
+    fn with_exclusive(&self, of: &OfCluster, observation: &Observation) -> Arc<Desired> {
+        let fleet = &self.compiled.fleet;
+        let exclusive = |name: &AppName| fleet.app_id(&name.0, &name.1).is_some_and(|id| fleet.app(id).exclusive);
+        if !of.desired.apps().keys().any(exclusive) {
+            return Arc::clone(&of.desired);
+        }
+        let mut apps = of.desired.apps().clone();
+        for (name, desired) in apps.iter_mut().filter(|(name, _)| exclusive(name)) {
+            let others = self.clusters.iter().filter(|(_, other)| other.id != of.id);
+            let may_run = others.filter(|(cluster, _)| self.may_run(name, cluster, observation.clusters.get(*cluster)));
+            desired.may_run_in = may_run.map(|(cluster, _)| cluster.clone()).collect();
+        }
+        Arc::new(Desired::new(apps))
+    }
+
+    /// Whether an app may run in a cluster that it should not run in: it is seen there, or was taken from it and was not seen
+    /// gone since, nor did anybody confirm that it is.
+    fn may_run(&self, app: &AppName, cluster: &SmolStr, seen: Option<&ClusterSeen>) -> bool {
+        let here = seen.is_some_and(|seen| seen.apps.contains_key(app));
+        let is_gone = seen.is_some_and(|seen| seen.is_complete && matches!(seen.answers, Answers::Yes { .. }));
+        let was_there = self.removed.contains_key(&(app.clone(), cluster.clone()));
+        here || was_there && !is_gone && !self.is_fenced(cluster)
+    }
+
+    /// Whether somebody confirmed that nothing runs in this cluster any more, in this outage.
+    fn is_fenced(&self, cluster: &SmolStr) -> bool {
+        let fence = self.state.fences.get(cluster);
+        fence.is_some_and(|fence| {
+            fence.epoch == self.state.epoch(cluster) && self.recorded_uid(cluster).is_some_and(|uid| uid == fence.uid)
         })
     }
 
@@ -240,13 +272,54 @@ impl Wanted {
     }
 }
 
-fn rules(state: &State, cluster: &SmolStr, moved: &BTreeSet<(AppName, SmolStr)>) -> Rules {
-    let outage = state.outages.get(cluster).map(|outage| outage.state);
+/// What a compile wants in a cluster, with what its apps say of how it is applied.
+fn desired(compiled: &Compiled, cluster: ClusterId) -> Desired {
+    let fleet = &compiled.fleet;
+    let mut apps = Desired::of(compiled, cluster).into_apps();
+    for (name, desired) in &mut apps {
+        let Some(app) = fleet.app_id(&name.0, &name.1).map(|id| fleet.app(id)) else { continue };
+        desired.depends_on = app.depends_on.iter().map(|on| app_name(fleet, *on)).collect();
+        let account = fleet.team(app.team).service_account.as_ref();
+        desired.service_account =
+            account.map(|account| ServiceAccount { namespace: account.namespace.clone(), name: account.name.clone() });
+        desired.keep_removed = app.keep_removed || compiled.record.suspended.contains(name);
+    }
+    Desired::new(apps)
+}
+
+fn app_name(fleet: &Fleet, app: AppId) -> AppName {
+    let app = fleet.app(app);
+    (fleet.team(app.team).name.clone(), app.name.clone())
+}
+
+fn rules(fleet: &Fleet, state: &State, cluster: ClusterId, removed: &BTreeMap<Pair, By>) -> Rules {
+    let cluster = fleet.cluster(cluster);
+    let outage = state.outages.get(&cluster.name).map(|outage| outage.state);
+    let moved = removed.iter().filter(|((_, from), by)| *from == cluster.name && **by == By::Decision);
     Rules {
+        mode: match cluster.mode {
+            ClusterMode::Apply => Mode::Apply,
+            ClusterMode::Observe => Mode::Observe,
+            ClusterMode::Suspended => Mode::Suspended,
+        },
+        drift: match fleet.settings.drift {
+            model::Drift::Correct => Drift::Correct,
+            model::Drift::Report => Drift::Report,
+        },
+        budget: budget(fleet),
         // One that was declared lost is cleaned before it takes anything, whenever it answers.
         quarantined: matches!(outage, Some(OutageState::Lost | OutageState::Quarantined)),
-        moved: moved.iter().filter(|(_, from)| from == cluster).map(|(app, _)| app.clone()).collect(),
-        ..Rules::plain()
+        adopt: fleet.settings.adopt_managers.clone(),
+        moved: moved.map(|((app, _), _)| app.clone()).collect(),
+        lower_anyway: BTreeSet::new(),
+        fleet_stop: None,
+    }
+}
+
+fn budget(fleet: &Fleet) -> Budget {
+    match &fleet.settings.limits.deletions {
+        None => Budget::Default,
+        Some(limit) => Budget::Stated { share_percent: limit.share_percent, count: limit.count },
     }
 }
 

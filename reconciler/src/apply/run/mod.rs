@@ -146,6 +146,13 @@ impl Applier {
         self.book.as_ref()
     }
 
+    /// Whether every kind of what was applied is seen.
+    #[must_use]
+    pub fn sees_all(&self) -> bool {
+        let applied = |stored: &Stored| stored.inventory.objects.keys().all(|key| self.live.knows(&key.kind));
+        self.book.as_ref().is_some_and(|book| book.values().all(applied))
+    }
+
     /// Brings the cluster as near to what is ordered as it can be now.
     ///
     /// # Errors
