@@ -95,9 +95,17 @@ fn a_board_hands_out_news_at_once_and_the_same_order_again_when_time_is_up() {
     let Next::Turn(1, first) = board.next(&cluster, 0, Duration::from_secs(3600)) else { panic!("the first order") };
     assert_eq!(first.fetched_secs, 1);
     let Next::Turn(1, _) = board.next(&cluster, 1, Duration::ZERO) else { panic!("the same again") };
+    // fetched anew, the same is no news, and counts from now on
     board.order(&cluster, order(2));
+    let Next::Turn(1, again) = board.next(&cluster, 1, Duration::ZERO) else { panic!("the same, fetched later") };
+    assert_eq!(again.fetched_secs, 2);
+    board.order(&cluster, ClusterOrder { term: 2, ..order(3) });
     let Next::Turn(2, second) = board.next(&cluster, 1, Duration::from_secs(3600)) else { panic!("the second order") };
-    assert_eq!(second.fetched_secs, 2);
+    assert_eq!((second.fetched_secs, second.term), (3, 2));
+    board.dismiss(&cluster);
+    assert!(matches!(board.next(&cluster, 2, Duration::from_secs(3600)), Next::Stop));
+    board.order(&cluster, order(4));
+    assert!(matches!(board.next(&cluster, 0, Duration::from_secs(3600)), Next::Turn(1, _)));
     board.stop();
     assert!(matches!(board.next(&cluster, 2, Duration::from_secs(3600)), Next::Stop));
     assert!(board.observation().clusters.is_empty());
