@@ -3,4 +3,5 @@
 mod fields;
 pub(crate) mod fixture;
 mod fleets;
+mod renames;
 mod secrets;
