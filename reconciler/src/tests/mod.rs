@@ -4,6 +4,7 @@ mod capacity;
 mod orders;
 mod outages;
 mod pushes;
+mod renames;
 mod ticks;
 mod tides;
 mod undo;
