@@ -8,6 +8,7 @@ use super::clusters::{ClusterDiff, cluster_diffs};
 use super::impact::{ClusterImpact, impacts};
 use super::objects::{ObjectDiff, object_diffs};
 use super::placements::{AppDiff, app_diffs};
+use super::rules::{RuleChange, rule_changes};
 use super::shortfall::{AppShortfall, Guard, Shortfall};
 use crate::Compiled;
 use crate::diag::{Code, Diagnostic, Place, codes};
@@ -23,6 +24,9 @@ pub struct FleetDiff {
     pub clusters: Vec<ClusterDiff>,
     /// Replicas that come, go or move, by app.
     pub placements: Vec<AppDiff>,
+    /// Rules of the reconciler that change: of the Fleet, of clusters, teams and apps, each by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleChange>,
     /// Objects that come, go or change: each change once, with the clusters it is made in. The counts that placements
     /// state (`spec.replicas`, a Job's `parallelism` and `completions`) are not repeated here.
     pub objects: Vec<ObjectDiff>,
@@ -70,6 +74,7 @@ pub fn diff(base: &Compiled, head: &Compiled) -> FleetDiff {
         errors,
         clusters,
         placements,
+        rules: rule_changes(base, head),
         objects,
         impact,
         new_shortfalls: after.difference(&before).cloned().collect(),
@@ -88,6 +93,7 @@ impl FleetDiff {
             errors,
             clusters,
             placements,
+            rules,
             objects,
             impact: _,
             new_shortfalls,
@@ -99,6 +105,7 @@ impl FleetDiff {
         errors.is_empty()
             && clusters.is_empty()
             && placements.is_empty()
+            && rules.is_empty()
             && objects.is_empty()
             && new_shortfalls.is_empty()
             && solved_shortfalls.is_empty()

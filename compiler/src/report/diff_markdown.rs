@@ -43,6 +43,8 @@ pub fn diff_markdown(diff: &FleetDiff) -> String {
         placements(diff),
         3,
     );
+    let rules = diff.rules.iter().map(|rule| format!("- {}\n", escape(&visible(&rule.to_string()))));
+    page.list("Rules", rules.collect(), 3);
     let shortfalls =
         diff.new_shortfalls.iter().map(|s| format!("- {}: {}\n", code(&s.app), escape(&s.shortfall.to_string())));
     page.list("Not possible any more", shortfalls.collect(), 3);

@@ -170,3 +170,62 @@ fn an_app_is_suspended_by_its_file_or_by_the_record() {
     assert_eq!(suspended("", Some(&["shop/web"])), ["shop/front eu-a=6"]);
     assert_eq!(suspended("", Some(&["shop/front"])), ["shop/front eu-a=6"]);
 }
+
+#[test]
+fn rules_that_move_nothing_are_shown() {
+    let base = Files::shop();
+    let team = "teams/shop.yaml";
+    let rows: [(&str, Files, &[&str]); 7] = [
+        ("nothing", base.clone(), &[]),
+        (
+            "an app",
+            base.clone().app(
+                "web",
+                "{namespace: shop, suspend: true, prune: false, placement: {move: {minAvailable: 90%}}, failover: {after: 2m}}",
+            ),
+            &[
+                "App shop/web: suspend not stated -> true",
+                "App shop/web: prune not stated -> false",
+                "App shop/web: placement.move.minAvailable not stated -> 90%",
+                "App shop/web: failover.after not stated -> 120s",
+            ],
+        ),
+        ("what goes without saying", base.clone().app("web", "{namespace: shop, suspend: false, prune: true}"), &[]),
+        (
+            "a cluster",
+            base.clone().cluster("us-a", "{region: us, mode: Observe, connection: {context: us}}"),
+            &["Cluster us-a: mode not stated -> Observe", "Cluster us-a: connection.context not stated -> us"],
+        ),
+        (
+            "a team",
+            base.clone().edit(team, "spec: {", "spec: {serviceAccountName: fleet/shop, owners: [ann, bob], "),
+            &["Team shop: serviceAccountName not stated -> fleet/shop", "Team shop: owners not stated -> ann, bob"],
+        ),
+        (
+            "the fleet",
+            base.clone().edit(
+                "fleet.yaml",
+                "spec:\n",
+                "spec:\n  limits: {deletions: {share: 5%, count: 9}}\n  drift: Report\n  adopt: {managers: [helm]}\n  \
+                 branches: {rendered: out}\n  failover: {maxClusters: 10%}\n",
+            ),
+            &[
+                "Fleet: branches.rendered not stated -> out",
+                "Fleet: limits.deletions not stated -> share 5%, count 9",
+                "Fleet: adopt.managers not stated -> helm",
+                "Fleet: drift not stated -> Report",
+                "Fleet: failover.maxClusters not stated -> 10%",
+            ],
+        ),
+        ("an app that goes", base.clone().without("teams/shop/web/app.yaml"), &[]),
+    ];
+    for (what, head, expected) in rows {
+        let diff = diff(&base.compiled(), &head.compiled());
+        let rules: Vec<String> = diff.rules.iter().map(ToString::to_string).collect();
+        assert_eq!(rules, expected, "{what}");
+        assert_eq!(diff.is_empty(), what == "nothing" || what == "what goes without saying", "{what}");
+        for line in expected {
+            assert!(report::diff_text(&diff).contains(&format!("\n  {line}\n")), "{what}");
+        }
+    }
+}
