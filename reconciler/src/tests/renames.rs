@@ -9,7 +9,8 @@ fn two() -> Files {
     app(&mut files, "api", 6, "");
     files.insert(
         "teams/u.yaml".into(),
-        "apiVersion: fleetwright.io/v1alpha1\nkind: Team\nmetadata: {name: u}\nspec: {namespaces: [{name: t}]}\n".into(),
+        "apiVersion: fleetwright.io/v1alpha1\nkind: Team\nmetadata: {name: u}\nspec: {namespaces: [{name: t}]}\n"
+            .into(),
     );
     files
 }

@@ -82,7 +82,9 @@ fn a_rename_moves_nothing_and_deletes_nothing() {
     let head = files.compiled();
     assert_eq!(said(&head), [""; 0]);
     assert_eq!((head.plan.removals.len(), report::plan(&head).moves), (0, Vec::new()));
-    assert!(report::plan(&head).to_text(false).contains("\nTransfers\n  shop/front takes over what runs as shop/web\n"));
+    assert!(
+        report::plan(&head).to_text(false).contains("\nTransfers\n  shop/front takes over what runs as shop/web\n")
+    );
 
     let diff = diff(&base, &head);
     let app = &diff.placements[0];
@@ -141,7 +143,9 @@ fn what_is_recorded_under_the_name_of_now_counts_first() {
 
 #[test]
 fn an_app_that_changes_its_team_stays_where_it_is() {
-    let team = |quota: &str| format!("{API}\nkind: Team\nmetadata: {{name: pay}}\nspec: {{namespaces: [{{name: shop}}]{quota}}}\n");
+    let team = |quota: &str| {
+        format!("{API}\nkind: Team\nmetadata: {{name: pay}}\nspec: {{namespaces: [{{name: shop}}]{quota}}}\n")
+    };
     let spec = format!("{APP}, previousNames: [shop/web]}}");
     let head = |quota: &str| moved(running(), "teams/pay/web", "web", &spec).with("teams/pay.yaml", &team(quota));
     let compiled = head("").compiled();
