@@ -3,6 +3,7 @@
 mod capacity;
 mod orders;
 mod outages;
+mod problem_cases;
 mod pushes;
 mod renames;
 mod ticks;
