@@ -13,7 +13,7 @@ use fleetwright_compiler::tide::Timestamp;
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
-    advance, approve, check, cordon, diff, drain, explain, failback, failover, history, init, plan, promote_decider,
+    advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, history, init, plan, promote_decider,
     render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
 };
 
@@ -177,6 +177,8 @@ pub enum Command {
     Approve(approve::Args),
     PromoteDecider(promote_decider::Args),
     History(history::Args),
+    Demo(demo::Args),
+    Controller(controller::Args),
 }
 
 impl Format {
@@ -228,6 +230,8 @@ impl Command {
             Self::Approve(_) => ("approve", approve::FORMATS, false),
             Self::PromoteDecider(_) => ("promote-decider", promote_decider::FORMATS, false),
             Self::History(_) => ("history", history::FORMATS, false),
+            Self::Demo(_) => ("demo", demo::FORMATS, false),
+            Self::Controller(_) => ("controller", controller::FORMATS, false),
         };
         Abilities { name, formats, reads_fleet }
     }
@@ -292,6 +296,8 @@ impl Cli {
             Command::Approve(args) => approve::run(&context, &args),
             Command::PromoteDecider(args) => promote_decider::run(&context, &args),
             Command::History(args) => history::run(&context, &args),
+            Command::Demo(args) => demo::run(&context, &args),
+            Command::Controller(args) => controller::run(&context, &args),
         }
     }
 }

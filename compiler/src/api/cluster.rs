@@ -105,7 +105,7 @@ pub enum ClusterMode {
     Apply,
     /// Server-side dry run and reports; nothing is written.
     Observe,
-    /// Nothing is read or written.
+    /// Nothing is written, and the server is not asked what would happen; what is there is still seen.
     Suspended,
 }
 

@@ -112,6 +112,8 @@ impl Fleet {
 /// Settings of the repository.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
+    /// The name of the fleet, as inventories in clusters have it. Empty where there is no Fleet.
+    pub name: SmolStr,
     /// Where the Fleet is written.
     pub file: Option<FileId>,
     /// The branch of the record. Default `live`.

@@ -42,6 +42,7 @@ pub(super) fn settings(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Settings {
         values,
     } = &fleet.spec;
     settings.file = Some(*file);
+    settings.name = fleet.metadata.name.value.clone();
     cx.check_name(*file, &fleet.metadata.name, NameRule::Dns1123Subdomain, "fleet name");
     super::policy::labels(cx, *file, &fleet.metadata);
     if let Some(version) = tool_version
