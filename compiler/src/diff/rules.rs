@@ -73,6 +73,7 @@ fn compare(changes: &mut Vec<RuleChange>, of: &str, before: &[Rule], after: &[Ru
 
 fn of_fleet(settings: &Settings) -> Vec<Rule> {
     let Settings {
+        name: _,
         file: _,
         live_branch,
         intents_branch,

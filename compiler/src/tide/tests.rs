@@ -185,7 +185,8 @@ fn tz_01_tz_02_tz_07_a_phase_begins_once_and_is_never_skipped() {
     let nightly = [("job", "02:00")];
     let skipped = [("job", "02:30")];
     let window = [("on", "22:00"), ("off", "06:00")];
-    let rows: [(&str, &str, &[(&str, &str)], &str, &str); 14] = [
+    type Row<'r> = (&'r str, &'r str, &'r [(&'r str, &'r str)], &'r str, &'r str);
+    let rows: [Row<'_>; 14] = [
         // 02:00 happens at 00:00Z and at 01:00Z
         ("tz-01", "Europe/Berlin", &nightly, "2026-10-24T23:59:59Z", "job since 2026-10-24T00:00:00Z"),
         ("tz-01", "Europe/Berlin", &nightly, "2026-10-25T00:00:00Z", "job since 2026-10-25T00:00:00Z"),
