@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::clusters::{ClusterDiff, cluster_diffs};
-use super::impact::{ClusterImpact, impacts};
+use super::impact::{ClusterImpact, OverBudget, impacts, over_budget};
 use super::objects::{ObjectDiff, object_diffs};
 use super::placements::{AppDiff, app_diffs};
 use super::rules::{RuleChange, rule_changes};
@@ -20,6 +20,9 @@ pub struct FleetDiff {
     /// Apps that a team's quota refuses now and did not refuse before, and apps that no longer survive what they must. A
     /// person's change caused that, so a diff with any of these fails (exit code 3). They are among `new_shortfalls` too.
     pub errors: Vec<AppShortfall>,
+    /// Deletions beyond `limits.deletions`: when this is applied, nothing is deleted there until a person approves it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub over_budget: Vec<OverBudget>,
     /// Clusters that came, went, or are not what they were.
     pub clusters: Vec<ClusterDiff>,
     /// Replicas that come, go or move, by app.
@@ -72,6 +75,7 @@ pub fn diff(base: &Compiled, head: &Compiled) -> FleetDiff {
     let errors = after.iter().filter(is_new).cloned().collect();
     FleetDiff {
         errors,
+        over_budget: over_budget(head, &tally),
         clusters,
         placements,
         rules: rule_changes(base, head),
@@ -91,6 +95,7 @@ impl FleetDiff {
     pub fn is_empty(&self) -> bool {
         let Self {
             errors,
+            over_budget: _,
             clusters,
             placements,
             rules,

@@ -26,7 +26,7 @@ mod why_words;
 pub use clusters::{ClusterDiff, ClusterEdit};
 pub use fields::{Edit, FieldChange};
 pub use fleet::{FleetDiff, NewWarning, diff};
-pub use impact::ClusterImpact;
+pub use impact::{ClusterImpact, OverBudget};
 pub use objects::{ObjectChange, ObjectDiff, ObjectName};
 pub(crate) use placements::placed;
 pub use placements::{AppChange, AppDiff, CountChange, WorkloadDiff};

@@ -41,6 +41,42 @@ fn prune_08_an_app_and_its_policy_go_in_one_commit() {
     assert_eq!(removed(&base, &Files::shop()), ["ConfigMap shop/extra"]);
 }
 
+/// What the applier would stop at, review says beforehand.
+#[test]
+fn deletions_beyond_the_budget_are_said_in_review() {
+    let many = |count: usize| {
+        let one = |n: usize| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{n:03}}}\n");
+        let text: Vec<String> = (0..count).map(one).collect();
+        Files::shop().with("teams/shop/web/many.yaml", &text.join("---\n"))
+    };
+    let limited = |count: usize, limits: &str| {
+        many(count).edit("fleet.yaml", "spec:\n", &format!("spec:\n  limits: {{deletions: {{{limits}}}}}\n"))
+    };
+    // each of three clusters holds four objects more: a Namespace, and web's own three
+    for (before, after, expected) in [
+        (many(116), many(111), &[][..]),
+        (
+            many(116),
+            many(1),
+            &["345 of 360 objects in all clusters, where 72 may go", "115 of 120 objects in eu-a, where 24 may go"],
+        ),
+        (
+            many(116),
+            limited(106, "share: 5%"),
+            &["30 of 360 objects in all clusters, where 18 may go", "10 of 120 objects in eu-a, where 6 may go"],
+        ),
+        (many(116), limited(106, "count: 29"), &["30 of 360 objects in all clusters, where 29 may go"]),
+        (many(116), limited(1, "share: 100%"), &[]),
+    ] {
+        let diff = diff(&before.compiled(), &after.compiled());
+        let said: Vec<String> = diff.over_budget.iter().map(ToString::to_string).collect();
+        assert_eq!(said.iter().take(2).collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
+        assert!(said.len() == expected.len() || said.len() == 4, "all together, and three clusters: {said:?}");
+        let text = crate::report::diff_text(&diff);
+        assert_eq!(text.contains("Waits for an approval"), !expected.is_empty());
+    }
+}
+
 /// A file that is renamed, or moved out of the fleet, is a removal like any other, and shown as one.
 #[test]
 fn prune_14_a_renamed_file_is_a_removal() {

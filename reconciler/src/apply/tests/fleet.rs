@@ -198,7 +198,15 @@ fn ready_replicas_are_summed_over_the_clusters_that_answer() {
         let (health, blocking, content) = (Health::Current, Vec::new(), "c".into());
         let app = AppSeen { health, blocking, workloads, content, since_secs: 0 };
         let apps = [(("shop".into(), "web".into()), app)].into();
-        ClusterSeen { answers, uid: None, clock_ahead_secs: None, capacity: None, applied: None, apps }
+        ClusterSeen {
+            answers,
+            uid: None,
+            clock_ahead_secs: None,
+            capacity: None,
+            applied: None,
+            is_complete: true,
+            apps,
+        }
     };
     let (yes, no) = (|| Answers::Yes { since_secs: 0 }, || Answers::No { since_secs: 0, error: "timeout".into() });
     for (here, there, ready_elsewhere) in [
