@@ -2,8 +2,12 @@
 
 use fleetwright_compiler::Session;
 use fleetwright_reconciler::advance::{self, Advanced};
+use fleetwright_reconciler::controller::Wanted;
+use fleetwright_reconciler::controller::wanted::WantedError;
 use fleetwright_reconciler::decide::{Identity, Urgency};
 use fleetwright_reconciler::io::clock::SystemClock;
+use fleetwright_reconciler::ports::Clock as _;
+use fleetwright_reconciler::rendered::{self, Written};
 use serde::Serialize;
 
 use crate::args::Format;
@@ -34,6 +38,12 @@ pub const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Yaml];
 struct Report {
     commits: Vec<Commit>,
     reports: Vec<Message>,
+    /// The commit of the rendered branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rendered: Option<String>,
+    /// Files of the rendered branch that would lower an app, which nobody who sees no clusters may do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -56,6 +66,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     streams::talk(&format!("repository: {}", repository.git.remote_name()));
     let advanced = advance::advance(&mut repository.git, &SystemClock, &Session::new(), &identity, &branches, None)
         .map_err(advance_failure)?;
+    let written = rendered(&mut repository, &advanced)?;
     let report = Report {
         commits: advanced
             .pushed
@@ -67,10 +78,15 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
             .iter()
             .map(|r| Message { urgency: r.urgency.as_str(), text: r.text.clone() })
             .collect(),
+        rendered: written.as_ref().and_then(|written| written.commit.as_ref()).map(ToString::to_string),
+        waiting: written.iter().flat_map(|written| &written.waiting).map(ToString::to_string).collect(),
     };
     streams::data(&output::data(context.format(), &report, || text(&advanced))?)?;
     for report in &advanced.reports {
         streams::talk(&report.text);
+    }
+    for path in &report.waiting {
+        streams::talk(&format!("{path} on the rendered branch stays as it is: it would be lowered, and no cluster is seen"));
     }
     if advanced.pushed.is_empty() && advanced.reports.is_empty() {
         streams::talk(&format!("`{}` is up to date: nothing is due", branches.live));
@@ -82,6 +98,20 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         Some(Urgency::Guarded) => Err(Failure::Guard("a guard stands in the way, see above".to_owned())),
         Some(Urgency::Waits | Urgency::Note) | None => Ok(Outcome::Done),
     }
+}
+
+/// Writes the rendered branch, where the fleet has one.
+fn rendered(repository: &mut Repository, advanced: &Advanced) -> Result<Option<Written>, Failure> {
+    let Some(live) = &advanced.live else { return Ok(None) };
+    let branches = repository.branches.clone();
+    let wanted = match Wanted::read(&repository.git, &Session::new(), &branches, live) {
+        Ok(wanted) => wanted,
+        Err(WantedError::Advance(error)) => return Err(advance_failure(error)),
+        Err(error @ WantedError::Refused { .. }) => return Err(Failure::Refused(format!("error: {error}"))),
+    };
+    let Some(branch) = wanted.rendered_branch() else { return Ok(None) };
+    let written = rendered::write(&mut repository.git, &wanted, None, branch, SystemClock.now_secs());
+    written.map(Some).map_err(|error| Failure::Environment(format!("the rendered branch: {error}")))
 }
 
 fn text(advanced: &Advanced) -> String {

@@ -19,6 +19,7 @@ pub mod observe;
 pub mod order;
 pub mod ports;
 pub mod record_files;
+pub mod rendered;
 pub mod seen;
 pub mod simulated;
 pub mod state;

@@ -86,8 +86,8 @@ pub struct NewCommit {
     pub tip: Option<CommitId>,
     /// A commit that is merged: the next parent.
     pub merges: Option<CommitId>,
-    /// The commit whose tree is taken.
-    pub base: CommitId,
+    /// The commit whose tree is taken; `None`: an empty tree.
+    pub base: Option<CommitId>,
     /// Files and folders at the root of the fleet that are taken from `tip` instead of `base`, or left out where `tip` has
     /// none.
     pub from_tip: BTreeSet<SmolStr>,

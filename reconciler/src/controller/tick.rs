@@ -13,8 +13,9 @@ use super::status::Message;
 use super::budget;
 use super::wanted::{Wanted, WantedError};
 use crate::advance::{AdvanceError, Advanced, Branches, advance};
-use crate::decide::{DecideError, Identity, Urgency};
+use crate::decide::{DecideError, Identity, Urgency, some_of};
 use crate::ports::{Clock, CommitId, FleetRepo, PortError};
+use crate::rendered::{self, RenderedError, Written};
 
 /// What a process does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Controller {
     wanted: Option<Arc<Wanted>>,
     /// When the repository was fetched last, and what was ordered then is the newest.
     fetched_secs: Option<i64>,
+    /// The live commit of which all is on the rendered branch.
+    rendered: Option<CommitId>,
 }
 
 /// What a tick did.
@@ -46,6 +49,8 @@ pub struct Tick {
     pub not_followed: Option<WantedError>,
     /// Whether the live commit is another than at the last tick.
     pub moved: bool,
+    /// What the rendered branch came to; `None` where there is none, it was up to date, or this process does not decide.
+    pub rendered: Option<Result<Written, RenderedError>>,
 }
 
 /// What people should know after a tick, the most urgent first.
@@ -57,6 +62,18 @@ pub fn reports(tick: &Tick) -> Vec<Message> {
         Some(Ok(advanced)) => reports.extend(advanced.reports.iter().map(Message::from)),
         Some(Err(error)) => reports.push(wrong(error.to_string())),
         None => {}
+    }
+    match &tick.rendered {
+        Some(Ok(written)) if !written.waiting.is_empty() => {
+            let files = written.waiting.iter().map(|path| path.as_str()).collect::<Vec<_>>();
+            let text = format!(
+                "on the rendered branch, {} stay as they are until enough replicas are seen ready elsewhere",
+                some_of(&files)
+            );
+            reports.push(Message { urgency: Urgency::Waits.as_str().into(), text });
+        }
+        Some(Err(error)) => reports.push(wrong(format!("the rendered branch: {error}"))),
+        Some(Ok(_)) | None => {}
     }
     // Where deciding failed, following failed for the same reason.
     if let (Some(error), true) = (&tick.not_followed, reports.iter().all(|report| report.urgency != "Wrong")) {
@@ -104,7 +121,26 @@ impl Controller {
             self.fetched_secs = Some(fetched_secs);
             self.reorder(role);
         }
-        Tick { decided, not_followed: followed, moved }
+        let rendered = match role {
+            Role::Whole(_) if followed.is_none() => self.render(repo, clock),
+            Role::Whole(_) | Role::Applier | Role::Agent(_) => None,
+        };
+        Tick { decided, not_followed: followed, moved, rendered }
+    }
+
+    /// Writes the rendered branch, until all of the live commit is there.
+    fn render(&mut self, repo: &mut dyn FleetRepo, clock: &dyn Clock) -> Option<Result<Written, RenderedError>> {
+        let wanted = self.wanted.as_ref()?;
+        let branch = wanted.rendered_branch()?;
+        if self.rendered.as_ref() == Some(wanted.commit()) {
+            return None;
+        }
+        let observation = self.board.observation();
+        let written = rendered::write(repo, wanted, Some(&observation), branch, clock.now_secs());
+        if written.as_ref().is_ok_and(|written| written.waiting.is_empty()) {
+            self.rendered = Some(wanted.commit().clone());
+        }
+        Some(written)
     }
 
     /// Goes to the newest live commit. Returns whether it is another.

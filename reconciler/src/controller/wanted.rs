@@ -184,6 +184,24 @@ impl Wanted {
         self.clusters.contains_key(cluster)
     }
 
+    /// The branch that manifests are written to, if they are.
+    #[must_use]
+    pub fn rendered_branch(&self) -> Option<&str> {
+        self.compiled.fleet.settings.rendered_branch.as_deref()
+    }
+
+    /// What must stay ready of an app before a cluster is lowered, in percent of what is wanted.
+    #[must_use]
+    pub fn min_available_percent(&self, app: AppId) -> u32 {
+        self.compiled.fleet.app(app).min_available_percent.unwrap_or(DEFAULT_MIN_AVAILABLE_PERCENT)
+    }
+
+    /// The name of a workload in `placements/`.
+    #[must_use]
+    pub fn workload_key(&self, key: &Key) -> Option<&SmolStr> {
+        self.workload_keys.get(key)
+    }
+
     /// How much may be deleted without approval: in each cluster, and in all together.
     #[must_use]
     pub fn budget(&self) -> Budget {
@@ -206,9 +224,7 @@ impl Wanted {
         fleet_stop: Option<FleetStop>,
     ) -> Option<ClusterOrder> {
         let of = self.clusters.get(cluster)?;
-        let fleet = &self.compiled.fleet;
-        let min_available =
-            |app: AppId| fleet.app(app).min_available_percent.unwrap_or(DEFAULT_MIN_AVAILABLE_PERCENT);
+        let min_available = |app: AppId| self.min_available_percent(app);
         Some(ClusterOrder {
             fleet: self.fleet.clone(),
             recorded_uid: self.recorded_uid(cluster),

@@ -276,7 +276,7 @@ impl Planned {
             tip: self.tip.clone(),
             merges: self.moves_pin.then(|| self.main.clone()),
             from_tip: if keeps_pin.is_some() { BTreeSet::new() } else { RECORD_FOLDERS.map(SmolStr::from).into() },
-            base: keeps_pin.unwrap_or_else(|| self.main.clone()),
+            base: Some(keeps_pin.unwrap_or_else(|| self.main.clone())),
             edits: self.edits.clone(),
             message: self.message.clone(),
             author: self.person.clone(),

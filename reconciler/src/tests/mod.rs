@@ -5,6 +5,7 @@ mod orders;
 mod outages;
 mod problem_cases;
 mod pushes;
+mod rendered;
 mod renames;
 mod ticks;
 mod tides;

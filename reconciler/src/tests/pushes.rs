@@ -192,7 +192,7 @@ fn edits_of_a_commit() {
         branch: "live".into(),
         tip: Some(heads["live"].clone()),
         merges: None,
-        base: heads["main"].clone(),
+        base: Some(heads["main"].clone()),
         from_tip: BTreeSet::from(["placements".into(), "state".into()]),
         edits: BTreeMap::from([
             (path("state/new/deep/x.yaml"), Some(b"1".to_vec())),

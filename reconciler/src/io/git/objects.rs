@@ -30,7 +30,7 @@ pub(super) fn write(repo: &Repository, new: &NewCommit, author: &Author, prefix:
     let find = |id: &CommitId| repo.find_commit(Oid::from_str(&id.0)?);
     let tip = new.tip.as_ref().map(find).transpose()?;
     let merges = new.merges.as_ref().map(find).transpose()?;
-    let base = find(&new.base)?;
+    let base = new.base.as_ref().map(|base| find(base)?.tree()).transpose()?;
     let mut changes = Changes::new();
     for name in &new.from_tip {
         let change = match tip.as_ref().map(|tip| entry(repo, tip, prefix, name)).transpose()?.flatten() {
@@ -53,7 +53,7 @@ pub(super) fn write(repo: &Repository, new: &NewCommit, author: &Author, prefix:
         .into_iter()
         .rev()
         .fold(changes, |changes, name| Changes::from([(name.to_owned(), Change::Inside(Start::AsItIs, changes))]));
-    let tree = apply(repo, Some(&base.tree()?), changes)?.map_or_else(|| repo.treebuilder(None)?.write(), Ok)?;
+    let tree = apply(repo, base.as_ref(), changes)?.map_or_else(|| repo.treebuilder(None)?.write(), Ok)?;
     let who = Signature::new(&author.name, &author.email, &Time::new(new.time_secs, 0))?;
     let parents: Vec<&Commit<'_>> = tip.iter().chain(&merges).collect();
     repo.commit(None, &who, &who, &new.message, &repo.find_tree(tree)?, &parents)

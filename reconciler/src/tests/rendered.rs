@@ -1,0 +1,99 @@
+//! The rendered branch.
+
+use fleetwright_compiler::source::RepoPath;
+
+use super::world::{World, app, fleet, seen, up};
+use crate::controller::Wanted;
+use crate::observation::{AppSeen, Observation, WorkloadSeen};
+use crate::ports::{CommitId, PushError};
+use crate::rendered::{RenderedError, Written, write};
+
+fn render(world: &World, observation: Option<&Observation>) -> Result<Written, RenderedError> {
+    let mut repo = world.repo("mirror.git");
+    let tip = CommitId(world.tip("live").unwrap().to_string().into());
+    let wanted = Wanted::read(&repo, &world.session, &world.branches, &tip).unwrap();
+    assert_eq!(wanted.rendered_branch(), Some("rendered"));
+    write(&mut repo, &wanted, observation, "rendered", world.clock.0.get())
+}
+
+fn rendered_fleet() -> super::world::Files {
+    let mut files = fleet();
+    let text = files["fleet.yaml"].replace("spec: {}", "spec: {branches: {rendered: rendered}}");
+    files.insert("fleet.yaml".into(), text);
+    app(&mut files, "other", 3, "");
+    files
+}
+
+fn paths(paths: &[&str]) -> Vec<RepoPath> {
+    paths.iter().map(|path| RepoPath::new(path).unwrap()).collect()
+}
+
+/// Every cluster answers, and each app has so many ready replicas in each.
+fn all_ready(ready: u32) -> Observation {
+    let mut observation = seen([("a", up()), ("b", up()), ("c", up())]);
+    for cluster in observation.clusters.values_mut() {
+        let workloads = [("apps/Deployment/web".into(), WorkloadSeen { replicas: ready, ready })];
+        let app = AppSeen {
+            health: crate::health::Health::Current,
+            blocking: Vec::new(),
+            workloads: workloads.into(),
+            content: "x".into(),
+            since_secs: 0,
+        };
+        cluster.apps.insert(("t".into(), "web".into()), app);
+    }
+    observation
+}
+
+#[test]
+fn manifests_of_every_cluster_and_nothing_when_nothing_changed() {
+    let world = World::live(&rendered_fleet());
+    let first = render(&world, None).unwrap();
+    assert!(first.commit.is_some() && first.waiting.is_empty());
+    let files = world.files("rendered");
+    let names: Vec<&str> = files.keys().map(String::as_str).filter(|name| name.starts_with("a/")).collect();
+    assert_eq!(names, ["a/_namespaces.yaml", "a/t/other.yaml", "a/t/web.yaml"]);
+    assert!(files["b/t/web.yaml"].contains("replicas: 2"), "{}", files["b/t/web.yaml"]);
+    assert_eq!(render(&world, None).unwrap(), Written::default());
+}
+
+#[test]
+fn nothing_is_lowered_blindly_and_a_deleted_intent_goes_at_once() {
+    let world = World::live(&rendered_fleet());
+    render(&world, None).unwrap();
+    let mut files = rendered_fleet();
+    app(&mut files, "web", 3, "");
+    files.retain(|path, _| !path.starts_with("teams/t/other/"));
+    world.commit_main(&files);
+    world.advance().unwrap();
+    // six become three: without a look at the clusters nobody knows that three are ready
+    let blind = render(&world, None).unwrap();
+    assert_eq!(blind.waiting, paths(&["a/t/web.yaml", "b/t/web.yaml", "c/t/web.yaml"]));
+    let now = world.files("rendered");
+    assert!(now["a/t/web.yaml"].contains("replicas: 2") && !now.contains_key("a/t/other.yaml"), "{now:?}");
+    // and again: what waits is no commit
+    assert_eq!(render(&world, None).unwrap().commit, None);
+    // clusters that do not answer have nothing ready
+    assert_eq!(render(&world, Some(&seen([]))).unwrap().waiting.len(), 3);
+    let ready = render(&world, Some(&all_ready(2))).unwrap();
+    assert!(ready.commit.is_some() && ready.waiting.is_empty());
+    assert!(world.files("rendered")["a/t/web.yaml"].contains("replicas: 1"));
+}
+
+#[test]
+fn files_of_others_stay_and_a_refused_push_is_an_error() {
+    let world = World::live(&rendered_fleet());
+    let mut theirs = super::world::Files::new();
+    theirs.insert("README.md".into(), "ours\n".into());
+    theirs.insert("a/t/gone.yaml".into(), "kind: ConfigMap\n".into());
+    world.commit("rendered", &theirs);
+    render(&world, None).unwrap();
+    let files = world.files("rendered");
+    assert!(files.contains_key("README.md") && !files.contains_key("a/t/gone.yaml"), "{files:?}");
+    let mut files = rendered_fleet();
+    app(&mut files, "web", 9, "");
+    world.commit_main(&files);
+    world.advance().unwrap();
+    world.refuse("rendered");
+    assert!(matches!(render(&world, None), Err(RenderedError::Push(PushError::Refused { .. }))));
+}
