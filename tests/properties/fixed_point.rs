@@ -1,5 +1,6 @@
 //! The target, taken as what runs, changes nothing: whatever the fleet, and whatever ran before.
 
+use fleetwright_compiler::diff::diff;
 use fleetwright_compiler::{CompileError, Compiled};
 use fleetwright_tests::fleet::FleetBuilder;
 use proptest::prelude::*;
@@ -69,6 +70,22 @@ proptest! {
         let fleet = before.build().placed(&second);
         let third = compiled(&fleet)?;
         assert_settled(&fleet, &third)?;
+    }
+
+    /// Every app has another name, and the order of names is the reverse: nothing moves, and nothing is deleted.
+    #[test]
+    fn of_a_fleet_whose_apps_were_renamed(fleet in small_fleet()) {
+        let first = compiled(&fleet.build())?;
+        let ran = compiled(&fleet.build().placed(&first))?;
+        let renamed = fleet.renamed().recorded_as(&fleet.build().placed(&ran));
+        let after = compiled(&renamed)?;
+        let moves: Vec<_> = after.plan.apps.iter().flat_map(|app| &app.moves).collect();
+        prop_assert!(moves.is_empty(), "{:?}", moves);
+        prop_assert_eq!(&after.plan.removals, &[]);
+        prop_assert_eq!(after.record.transfers.len(), ran.target.apps.len());
+        let deleted = diff(&ran, &after).objects.into_iter().filter(|object| object.change.deletes()).count();
+        prop_assert_eq!(deleted, 0);
+        assert_settled(&renamed, &after)?;
     }
 
     /// Only numbers change: replicas, weights, nodes.

@@ -132,8 +132,19 @@ impl SmallFleet {
         mixed
     }
 
-    /// The files. `None` where the fleet would be refused for a reason that has nothing to do with placement.
+    /// The files.
     pub fn build(&self) -> FleetBuilder {
+        self.build_named(&|number| (format!("a{number}"), None))
+    }
+
+    /// The same, each app under another name: those that came first come last.
+    pub fn renamed(&self) -> FleetBuilder {
+        let last = self.apps.len();
+        self.build_named(&|number| (format!("b{}", last - number), Some(format!("a{number}"))))
+    }
+
+    /// The files, with the names of apps, and the names they had before.
+    fn build_named(&self, name: &dyn Fn(usize) -> (String, Option<String>)) -> FleetBuilder {
         let mut fleet = FleetBuilder::new().open_team("t1");
         let mut team = open_team();
         if let Some(cpu) = self.quota_cpu {
@@ -147,7 +158,7 @@ impl SmallFleet {
         }
         let some_prod = self.clusters.iter().any(|cluster| cluster.env);
         for (number, app) in self.apps.iter().enumerate() {
-            fleet = app.add_to(fleet, number, self.clusters.len(), some_prod);
+            fleet = app.add_to(fleet, (number, name(number)), self.clusters.len(), some_prod);
         }
         fleet
     }
@@ -172,7 +183,13 @@ impl SmallCluster {
 }
 
 impl SmallApp {
-    fn add_to(&self, fleet: FleetBuilder, number: usize, clusters: usize, some_prod: bool) -> FleetBuilder {
+    fn add_to(
+        &self,
+        fleet: FleetBuilder,
+        (number, (name, was)): (usize, (String, Option<String>)),
+        clusters: usize,
+        some_prod: bool,
+    ) -> FleetBuilder {
         let mut replicas = json!({ "strategy": self.strategy });
         if let Some(capacity) = self.capacity {
             replicas["capacity"] = capacity.into();
@@ -209,7 +226,9 @@ impl SmallApp {
         }
         let team = format!("t{}", self.team);
         let namespace = format!("{team}-a{number}");
-        fleet.app(&team, &format!("a{number}"), json!({ "namespace": namespace, "placement": placement }), &manifests)
+        let was: Vec<String> = was.into_iter().collect();
+        let spec = json!({ "namespace": namespace, "placement": placement, "previousNames": was });
+        fleet.app(&team, name.as_str(), spec, &manifests)
     }
 }
 

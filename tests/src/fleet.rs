@@ -174,6 +174,15 @@ impl FleetBuilder {
         self
     }
 
+    /// With the placements of another fleet as its record, in place of any record it has.
+    #[must_use]
+    pub fn recorded_as(mut self, other: &Self) -> Self {
+        self.texts.retain(|path, _| !path.starts_with("placements/"));
+        let placements = other.texts.iter().filter(|(path, _)| path.starts_with("placements/"));
+        self.texts.extend(placements.map(|(path, text)| (path.clone(), text.clone())));
+        self
+    }
+
     /// The texts by path.
     #[must_use]
     pub fn texts(&self) -> &BTreeMap<String, String> {

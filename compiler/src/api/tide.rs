@@ -36,7 +36,8 @@ pub struct TideSpec {
     pub calendar: Option<Spanned<SmolStr>>,
     /// The phases. Each has a name and a `from` of its own.
     pub phases: Spanned<Vec<Spanned<PhaseSpec>>>,
-    /// How replicas move when the phase changes; absent: as the App's placement says.
+    /// How replicas move when the phase changes; absent: as the App's placement says. Of its `minAvailable` and the App's
+    /// the larger holds, whatever moves.
     #[serde(default, rename = "move", skip_serializing_if = "Option::is_none")]
     pub move_: Option<Spanned<MoveSpec>>,
 }

@@ -233,3 +233,19 @@ fn rules_that_move_nothing_are_shown() {
         }
     }
 }
+
+/// What runs in several clusters when it becomes exclusive leaves all but one of them.
+#[test]
+fn an_app_that_becomes_exclusive_leaves_all_clusters_but_one() {
+    for (strategy, expected) in [
+        ("Duplicated", &["shop/web eu-a=6"][..]),
+        ("StaticWeight", &["shop/web eu-a=6"]),
+        ("Aggregated", &["shop/web eu-a=6"]),
+    ] {
+        let spec = |more: &str| format!("{{namespace: shop, placement: {{replicas: {{strategy: {strategy}}}}}{more}}}");
+        let files = Files::shop().edit("teams/shop/web/web.yaml", "replicas: 2", "replicas: 6").app("web", &spec(""));
+        let first = files.compiled();
+        let files = written(files, &placed(&first.fleet, &first.target)).app("web", &spec(", exclusive: true"));
+        assert_eq!(seats(&files.compiled()), expected, "{strategy}: {:?}", seats(&first));
+    }
+}

@@ -11,6 +11,7 @@ mod cluster;
 mod fleet;
 mod groups;
 mod manifests;
+mod moves;
 mod objects;
 mod overrides;
 mod placement;

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use super::moves::min_available;
 use super::{Docs, Lowering, fleet, groups, selector, tiers};
 use crate::api::{
-    AutoscaledReplicas, AutoscaledRoom, Capacity, DefaultsSpec, GroupBy, IntOrPercent, MoveSpec, PerCluster,
-    PlacementClusters, PlacementPolicySpec, PlacementSpec, QuotaCount, ReplicasSpec, SpreadSpec, Strategy,
+    AutoscaledReplicas, AutoscaledRoom, Capacity, DefaultsSpec, GroupBy, MoveSpec, PerCluster, PlacementClusters,
+    PlacementPolicySpec, PlacementSpec, QuotaCount, ReplicasSpec, SpreadSpec, Strategy,
 };
 use crate::base::labels::Labels;
 use crate::base::name::{self, NameRule};
@@ -258,27 +259,6 @@ pub(super) struct Resolved {
     pub(super) total: Option<Total>,
     /// What must be ready before a cluster is lowered.
     pub(super) min_available_percent: Option<u32>,
-}
-
-/// What must be ready before a cluster is lowered, in percent of what is wanted.
-pub(super) fn min_available(cx: &mut Lowering<'_>, file: FileId, written: &MoveSpec) -> Option<u32> {
-    // those of steps: not yet
-    let MoveSpec { max: _, every: _, min_available, wait: _, deadline: _ } = written;
-    let stated = min_available.as_ref()?;
-    match stated.value {
-        IntOrPercent::Percent(percent) => Some(percent),
-        IntOrPercent::Int(count) => {
-            cx.report(
-                Diagnostic::new(
-                    codes::fields::NOT_YET,
-                    Place::Span(file, stated.span),
-                    format!("`minAvailable: {count}` is not supported yet: workloads of an app differ in their totals"),
-                )
-                .help("state a share of what is wanted, such as 80%"),
-            );
-            None
-        }
-    }
 }
 
 /// Where the `total` of an app is written.

@@ -24,7 +24,14 @@ pub(super) struct Relations {
     previous: BTreeMap<AppName, (AppId, Place)>,
     /// What an app waits for, and where it says so.
     waits: BTreeMap<AppId, BTreeMap<AppId, Place>>,
+    /// How many names that nobody has may still be held against all others.
+    hints: usize,
 }
+
+/// Names for which the nearest one is looked for.
+const HINTS: usize = 100;
+/// Steps of a circle that are shown.
+const STEPS: usize = 50;
 
 impl Relations {
     /// Of these apps, in the order of their ids.
@@ -32,8 +39,13 @@ impl Relations {
         cx: &Lowering<'_>,
         apps: impl Iterator<Item = (TeamId, (FileId, &'a api::Object<AppSpec>))>,
     ) -> Self {
-        let mut relations =
-            Self { apps: BTreeMap::new(), names: Vec::new(), previous: BTreeMap::new(), waits: BTreeMap::new() };
+        let mut relations = Self {
+            apps: BTreeMap::new(),
+            names: Vec::new(),
+            previous: BTreeMap::new(),
+            waits: BTreeMap::new(),
+            hints: HINTS,
+        };
         for ((team, (file, object)), id) in apps.zip(0_u32..) {
             let (id, app) = (AppId(id), &object.metadata.name);
             let name = (cx.teams[team.index()].name.clone(), app.value.clone());
@@ -74,12 +86,14 @@ impl Relations {
         ids
     }
 
-    fn unknown(&self, cx: &mut Lowering<'_>, file: FileId, written: &Spanned<SmolStr>, name: &AppName) {
+    fn unknown(&mut self, cx: &mut Lowering<'_>, file: FileId, written: &Spanned<SmolStr>, name: &AppName) {
         let message = format!("there is no app `{}/{}` to wait for", name.0, name.1);
         let mut diagnostic = Diagnostic::new(codes::references::UNKNOWN_APP, Place::Span(file, written.span), message);
         diagnostic.help = match self.previous.get(name) {
             Some((heir, _)) => Some(format!("it is `{}` now", self.shown(*heir))),
+            None if self.hints == 0 => None,
             None => {
+                self.hints -= 1;
                 let all: Vec<String> = self.apps.keys().map(|(team, app)| format!("{team}/{app}")).collect();
                 let near = nearest(&format!("{}/{}", name.0, name.1), all.iter().map(String::as_str));
                 near.map(|near| format!("did you mean `{near}`?"))
@@ -98,6 +112,7 @@ impl Relations {
     ) -> Vec<AppName> {
         let own = &self.names[id.index()];
         let mut names: Vec<AppName> = Vec::new();
+        let mut seen: BTreeSet<AppName> = BTreeSet::new();
         for written in object.spec.previous_names.iter().flat_map(|list| &list.value) {
             let name = full(&own.0, written);
             let place = Place::Span(file, written.span);
@@ -137,7 +152,7 @@ impl Relations {
                     .related(there.clone(), "where it says so")
                     .help("leave the name with the app that what runs there becomes"),
                 ),
-                Some(_) | None if !names.contains(&name) => names.push(name),
+                Some(_) | None if seen.insert(name.clone()) => names.push(name),
                 Some(_) | None => {}
             }
         }
@@ -155,8 +170,11 @@ impl Relations {
             let steps: Vec<(&AppId, &AppId)> = cycle.iter().zip(cycle.iter().cycle().skip(1)).collect();
             let place = |(from, to): (&AppId, &AppId)| self.waits.get(from).and_then(|waits| waits.get(to)).cloned();
             let Some((first, at)) = steps.first().and_then(|step| Some((*step, place(*step)?))) else { continue };
-            let path: Vec<String> =
-                cycle.iter().chain(cycle.first()).map(|id| format!("`{}`", self.shown(*id))).collect();
+            let mut path: Vec<String> = cycle.iter().take(STEPS).map(|id| format!("`{}`", self.shown(*id))).collect();
+            if cycle.len() > STEPS {
+                path.push(format!("{} more", cycle.len() - STEPS));
+            }
+            path.extend(cycle.first().map(|id| format!("`{}`", self.shown(*id))));
             let message = if cycle.len() == 1 {
                 format!("App `{}` waits for itself", self.shown(*first.0))
             } else {
@@ -164,7 +182,7 @@ impl Relations {
             };
             let mut diagnostic = Diagnostic::new(codes::references::DEPENDENCY_CYCLE, at, message)
                 .help("none of them would ever be applied first: take one of the steps out");
-            for step in steps.iter().skip(1) {
+            for step in steps.iter().take(STEPS).skip(1) {
                 if let Some(place) = place(*step) {
                     diagnostic = diagnostic
                         .related(place, format!("`{}` waits for `{}`", self.shown(*step.0), self.shown(*step.1)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Docs, Lowering, placement, selector};
+use super::{Docs, Lowering, moves, placement, selector};
 use crate::api::{
     AppTide, CalendarSpec, HolidaySpec, IntOrPercent, PhaseSpec, ReplicasSpec, Strategy, TideDay, TideSpec,
     WorkingDaySpec,
@@ -61,7 +61,7 @@ impl Tides {
                 calendar: calendar.as_ref().map(|name| named(cx, file, name, &calendars)).unwrap_or_default(),
                 starts: phases.iter().map(|(start, _)| start.clone()).collect(),
             };
-            let min_available_percent = move_.as_ref().and_then(|m| placement::min_available(cx, file, &m.value));
+            let min_available_percent = move_.as_ref().and_then(|m| moves::min_available(cx, file, &m.value));
             let count = object.spec.phases.value.iter().find_map(|phase| match &phase.value.replicas {
                 Some(replicas) if matches!(replicas.value, IntOrPercent::Int(_)) => Some(replicas.span),
                 Some(_) | None => None,
