@@ -37,8 +37,8 @@ pub struct AppSpec {
     /// Differences between clusters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<Spanned<OverrideSpec>>,
-    /// Apps (`team/app`, or `app` of the same team) that must be Current in a cluster before this one is applied there. Where
-    /// one of them does not go, it is not waited for.
+    /// Apps (`team/app`, or `app` of the same team) that must be Current in a cluster before this one is applied there. What is
+    /// applied already is not held back. Where one of them does not go, this one is not applied (FW1145).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depends_on: Option<Spanned<Vec<Spanned<SmolStr>>>>,
     /// What happens when a cluster is lost.

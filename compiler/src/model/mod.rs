@@ -143,6 +143,22 @@ pub struct Limits {
     pub deletions: Option<DeletionLimit>,
 }
 
+impl Limits {
+    /// How many of so many objects may go without an approval. Where nobody stated it: 10, or a fifth of all where that is
+    /// more; a stated share is always one object at least.
+    #[must_use]
+    pub fn allowed_deletions(self, of: u64) -> u64 {
+        let share = |percent: u32| of.saturating_mul(u64::from(percent)) / 100;
+        match self.deletions {
+            None => share(20).max(10),
+            Some(DeletionLimit { share_percent, count }) => {
+                let by_share = share_percent.map_or(u64::MAX, |percent| share(percent).max(1));
+                by_share.min(count.map_or(u64::MAX, u64::from))
+            }
+        }
+    }
+}
+
 /// How much may be deleted in a cluster, and in the whole fleet: what is stated holds, all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeletionLimit {

@@ -9,6 +9,10 @@ use crate::diff::{
     AppChange, AppDiff, ClusterImpact, CountChange, FleetDiff, ObjectChange, ObjectDiff, Why, WorkloadDiff,
 };
 
+/// The title of deletions that nobody makes without being asked.
+pub(super) const OVER_BUDGET: &str =
+    "Waits for an approval once it is merged: more deletions than `limits.deletions` allows";
+
 /// The whole diff. Nothing is left out but names of clusters beyond three, which the data has.
 #[must_use]
 pub fn diff_text(diff: &FleetDiff) -> String {
@@ -21,12 +25,14 @@ pub fn diff_text(diff: &FleetDiff) -> String {
     );
     let deleted = diff.objects.iter().filter(|object| object.change.deletes());
     section(&mut text, "Deleted", deleted.map(|object| format!("  - {}\n", deletion(object))));
+    section(&mut text, OVER_BUDGET, diff.over_budget.iter().map(|over| format!("  {over}\n")));
     section(
         &mut text,
         "Clusters",
         diff.clusters.iter().map(|cluster| format!("  {}: {}\n", cluster.cluster, joined(&cluster.edits))),
     );
     section(&mut text, "Placements", diff.placements.iter().map(placement));
+    section(&mut text, "Rules", diff.rules.iter().map(|rule| format!("  {}\n", visible(&rule.to_string()))));
     let others = diff.objects.iter().filter(|object| !matches!(object.change, ObjectChange::Removed { .. }));
     section(
         &mut text,

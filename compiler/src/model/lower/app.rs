@@ -334,4 +334,49 @@ mod tests {
         let nothing = compiled.diagnostics.iter().filter(|d| d.code == codes::references::SELECTS_NOTHING);
         assert_eq!(nothing.count(), 2);
     }
+
+    #[test]
+    fn what_the_reconciler_is_told() {
+        let tide = "apiVersion: fleetwright.io/v1alpha1\nkind: Tide\nmetadata: {name: day}\nspec: {timeZone: UTC, apps: \
+                    {names: [web]}, phases: [{name: day, from: \"07:00\", replicas: 50%}], move: {minAvailable: 70%}}\n";
+        for (spec, floor, after, flags) in [
+            ("", Some(70), None, [false; 3]),
+            (", placement: {move: {minAvailable: 90%}}", Some(90), None, [false; 3]),
+            (", placement: {move: {minAvailable: 60%}}", Some(70), None, [false; 3]),
+            (", placement: {move: {minAvailable: 60%}}, tide: Ignore", Some(60), None, [false; 3]),
+            (", tide: Ignore, failover: {after: 90s}", None, Some(90), [false; 3]),
+            (", suspend: true, prune: false, exclusive: true", Some(0), None, [true; 3]),
+            (", suspend: false, prune: true, exclusive: false, failover: {}", Some(70), None, [false; 3]),
+        ] {
+            let spec = format!("{{namespace: shop{spec}}}");
+            let strategy = |files: Files| files.edit("fleet.yaml", "Duplicated", "StaticWeight");
+            let files = strategy(Files::shop()).app("web", &spec).with("policies/day.yaml", tide);
+            let compiled = files.compiled();
+            let app = &compiled.fleet.apps[0];
+            assert_eq!((app.min_available_percent, app.failover_after_secs), (floor, after), "{spec}");
+            assert_eq!([app.suspended, app.keep_removed, app.exclusive], flags, "{spec}");
+        }
+    }
+
+    #[test]
+    fn an_exclusive_app_goes_to_one_cluster() {
+        for (spec, clusters) in [("", 3), (", exclusive: true", 1), (", exclusive: false", 3)] {
+            let compiled = Files::shop().app("web", &format!("{{namespace: shop{spec}}}")).compiled();
+            assert_eq!(compiled.target.apps[0].clusters.len(), clusters, "{spec}");
+        }
+    }
+
+    #[test]
+    fn apps_wait_for_apps_in_the_order_of_their_names() {
+        let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
+        let mut files = Files::shop().app("web", "{namespace: shop, dependsOn: [shop/z, a, z, shop/a]}");
+        for name in ["a", "z"] {
+            let config = config.replace("name: c", &format!("name: {name}"));
+            files = files.app(name, "{namespace: shop}").with(&format!("teams/shop/{name}/c.yaml"), &config);
+        }
+        let fleet = files.compiled().fleet;
+        let web = fleet.app(fleet.app_id("shop", "web").unwrap());
+        let names: Vec<String> = web.depends_on.iter().map(|id| fleet.app_name(*id)).collect();
+        assert_eq!(names, ["shop/a", "shop/z"]);
+    }
 }
