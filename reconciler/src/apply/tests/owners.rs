@@ -83,6 +83,39 @@ fn drift_is_undone_or_reported() {
     }
 }
 
+/// Whether it was looked at between the edit and the commit makes no difference.
+#[test]
+fn new_content_meets_an_edit_by_hand() {
+    for (drift, expected) in [(Drift::Correct, "newer"), (Drift::Report, "edited")] {
+        let mut rig = Rig::new();
+        rig.rules.drift = drift;
+        rig.app("shop/web", &[config_map("default", "c", "ours")]);
+        rig.converge();
+        rig.cluster.edit(&key(C), "kubectl-edit", |object| object["data"]["v"] = "edited".into());
+        rig.app("shop/web", &[config_map("default", "c", "newer")]);
+        rig.commit("c2");
+        let report = rig.pass();
+        assert_eq!(rig.get(C).expect("c")["data"]["v"], expected, "{drift:?} {report:?}");
+        assert_eq!(held(&report, C).is_some(), drift == Drift::Report);
+    }
+}
+
+/// A field that was never ours is not taken with new content either.
+#[test]
+fn new_content_meets_a_field_of_another() {
+    let mut rig = Rig::new();
+    rig.app("shop/web", &[config_map("default", "c", "ours")]);
+    rig.converge();
+    rig.cluster.edit(&key(C), "injector", |object| object["data"]["more"] = "theirs".into());
+    let mut wider = config_map("default", "c", "ours");
+    wider["data"]["more"] = "ours".into();
+    rig.app("shop/web", &[wider]);
+    rig.commit("c2");
+    let Some(Hold::Failed { error, .. }) = held(&rig.pass(), C).cloned() else { panic!("it is held") };
+    assert_eq!(error, "other managers hold .data.more (by \"injector\" using v1)");
+    assert_eq!(rig.get(C).expect("c")["data"]["more"], "theirs");
+}
+
 /// What is not ours to set is no drift: defaults, status, fields and labels that others add, managedFields.
 #[test]
 fn what_others_add_is_no_drift() {
