@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fleetwright_tests::kube::{Cluster, Request, Rig, until};
-use fleetwright_tests::product::{Controller, in_short, is_current};
+use fleetwright_tests::product::{Controller, in_short};
 use serde_json::json;
 
 use super::owners::create_namespace;
@@ -35,8 +35,12 @@ pub fn namespace(rig: &Rig) -> Ending {
     site.fleet.remove("teams/shop.yaml")?;
     let last = site.push(&controller, "the team is over")?;
     controller.wait_for("the last commit to be applied", SOON, |status| {
-        if status.main.as_deref() == Some(&last) && is_current(status) { Ok(()) } else { Err(in_short(status)) }
+        let applied = status.clusters.iter().all(|cluster| cluster.applied == status.live);
+        if status.main.as_deref() == Some(&last) && applied { Ok(()) } else { Err(in_short(status)) }
     })?;
+    for _ in 0..3 {
+        next_tick(&controller)?;
+    }
     let seen = cluster.client().get("/api/v1/namespaces/shop")?;
     assert_eq!((&seen["metadata"]["uid"], &seen["status"]["phase"]), (&before, &"Active".into()));
     assert!(cluster.client().find(&map_path("foreign"))?.is_some());
@@ -129,7 +133,7 @@ pub fn observe(rig: &Rig) -> Ending {
     // something of the app is there already, and is not touched either
     create_namespace(observed)?;
     let map =
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"value": "theirs"}});
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"value": "1"}});
     observed.client().create(MAPS, &map)?;
     site.app("web", "", &[deployment("web", 2, "web:1"), config_map("settings", "1")])?;
     let controller = site.start()?;
@@ -155,12 +159,12 @@ pub fn observe(rig: &Rig) -> Ending {
     }
     let written: Vec<Request> = observed.requests()?.into_iter().filter(Request::is_write).collect();
     assert_eq!(written, []);
-    assert_eq!(observed.client().get(&map_path("settings"))?["data"]["value"], "theirs");
+    assert_eq!(observed.client().get(&map_path("settings"))?["metadata"].get("labels"), None);
     println!("  {would} lines of the log say what would be done");
 
     site.cluster(observed.name(), "{mode: Apply}")?;
     site.deploy(&controller, "apply it")?;
-    assert_eq!(observed.client().get(&map_path("settings"))?["data"]["value"], "1");
+    assert_eq!(observed.client().get(&map_path("settings"))?["metadata"]["labels"]["fleetwright.io/app"], "web");
     Ok(())
 }
 

@@ -1,11 +1,13 @@
 //! The scenarios. A new one is a function of a [`Rig`] in a file here, and a line in [`ALL`].
 
+mod crashes;
 mod deploying;
 mod guards;
 mod outages;
 mod owners;
 mod servers;
 mod site;
+mod speed;
 mod tides;
 
 use fleetwright_tests::kube::Rig;
@@ -88,6 +90,16 @@ pub const ALL: &[Scenario] = &[
     ),
     scenario("revert", "a reverted failover holds, and the healthy copies stay", 3, 1, outages::revert),
     scenario("stopped", "one server hangs, and the others are served as fast as before", 3, 1, outages::stopped),
+    scenario(
+        "kills",
+        "the controller is killed 50 times in a rollout: nothing lost, nothing doubled",
+        3,
+        1,
+        crashes::kills,
+    ),
+    scenario("quiet", "ten ticks of a converged fleet: no write, no commit, few requests", 3, 1, speed::quiet),
+    scenario("throughput", "a hundred apps of five objects, next to kubectl", 1, 3, speed::throughput),
+    scenario("together", "a hundred apps of five objects on three servers at a time", 3, 2, speed::together),
 ];
 
 #[cfg(test)]

@@ -47,14 +47,38 @@ pub fn drift(rig: &Rig) -> Ending {
         ["/ConfigMap/shop/settings: changed in the cluster; not corrected, because drift is reported only"]
     );
     assert_eq!(client.get(&map_path("settings"))?["data"]["value"], "by hand");
-    // what the repository says anew is applied all the same
+    // what the repository says anew of a field that somebody else has by now is a conflict
     site.fleet.replace(
         &manifests_of("web"),
         "{name: settings}\ndata: {value: \"1\"}",
         "{name: settings}\ndata: {value: \"2\"}",
     )?;
     site.push(&controller, "another value")?;
-    wait_for_object(cluster, "the new value", &map_path("settings"), |o| o["data"]["value"] == "2")?;
+    controller.wait_for("the conflict to be reported", SOON, |status| {
+        let held = held(status, "web");
+        if held.iter().any(|held| held.contains("other managers hold .data.value")) {
+            Ok(())
+        } else {
+            Err(format!("{held:?}"))
+        }
+    })?;
+    assert_eq!(client.get(&map_path("settings"))?["data"]["value"], "by hand");
+
+    // where drift is put right, so is this, even when nobody looked between the change by hand and the commit
+    controller.stop(SOON)?;
+    site.settings("{drift: Correct}")?;
+    site.fleet.replace(&manifests_of("web"), "web:1", "web:2")?;
+    client.merge(
+        &deployment_path("web"),
+        &json!({"spec": {"template": {"spec": {"containers": [{
+            "name": "web", "image": "web:by-hand", "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}},
+        }]}}}}),
+    )?;
+    let main = site.fleet.push("another image")?;
+    let controller = site.start()?;
+    controller.wait_for_current(&main, SOON)?;
+    assert_eq!(client.get(&map_path("settings"))?["data"]["value"], "2");
+    assert_eq!(client.get(&deployment_path("web"))?["spec"]["template"]["spec"]["containers"][0]["image"], "web:2");
     Ok(())
 }
 

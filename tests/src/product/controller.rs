@@ -32,6 +32,16 @@ pub struct Cpu {
     pub children_secs: f64,
 }
 
+impl Cpu {
+    /// Of this process; `children_secs` is that of programs it ran.
+    ///
+    /// # Errors
+    /// When the system does not say it.
+    pub fn of_this() -> Result<Cpu, ProductError> {
+        read_cpu("self")
+    }
+}
+
 /// The product: the program beside this one.
 ///
 /// # Errors
@@ -62,14 +72,9 @@ impl Controller {
     /// # Errors
     /// As [`Controller::start`].
     pub fn start_with(rig: &Rig, fleet: &Fleet, more: &[&str]) -> Result<Controller, ProductError> {
-        let (repository, kubeconfig) = (fleet.remote().display().to_string(), rig.kubeconfig().display().to_string());
-        let words = ["controller", "--repo", &repository, "--kubeconfig", &kubeconfig];
-        let words =
-            words.into_iter().chain(["--poll-secs", "1", "--listen", "127.0.0.1:0"]).chain(more.iter().copied());
-        let words: Vec<String> = words.map(str::to_owned).collect();
         let log = rig.folder().join("controller/controller.log");
         let log_begin = std::fs::read(&log).map_or(0, |bytes| bytes.len());
-        let mut process = rig.start_program("controller", &program()?, &words)?;
+        let mut process = spawn(rig, fleet, more)?;
         let address = until("the controller to listen", START_WITHIN, || {
             if let Some(status) = process.ended() {
                 return Err(format!("it ended: {status}"));
@@ -82,6 +87,21 @@ impl Controller {
         let agent =
             Agent::config_builder().timeout_global(Some(Duration::from_secs(10))).proxy(None).build().new_agent();
         Ok(Controller { process, address, agent, log_begin })
+    }
+
+    /// Starts one and kills it after a while, in the middle of whatever it does.
+    ///
+    /// # Errors
+    /// When it cannot be started, or ends before by itself.
+    pub fn start_and_kill(rig: &Rig, fleet: &Fleet, after: Duration) -> Result<(), ProductError> {
+        let mut process = spawn(rig, fleet, &[])?;
+        std::thread::sleep(after);
+        if let Some(status) = process.ended() {
+            let said = format!("it ended by itself ({status}):\n{}", process.log_tail());
+            return Err(ProductError::Failed { command: "fleetwright controller".to_owned(), said });
+        }
+        process.kill();
+        Ok(())
     }
 
     /// What it says about the fleet.
@@ -160,9 +180,7 @@ impl Controller {
     /// # Errors
     /// When the system does not say it.
     pub fn cpu(&self) -> Result<Cpu, ProductError> {
-        let path = format!("/proc/{}/stat", self.process.id());
-        let text = std::fs::read_to_string(&path).map_err(ProductError::io(format!("reading {path}")))?;
-        Ok(cpu_of(&text))
+        read_cpu(&self.process.id().to_string())
     }
 
     /// Asks it to end, as a service manager does.
@@ -185,6 +203,14 @@ impl Controller {
         let answer = self.agent.get(format!("http://{}{path}", self.address)).call();
         answer.and_then(|mut answer| answer.body_mut().read_to_string()).map_err(|error| error.to_string())
     }
+}
+
+fn spawn(rig: &Rig, fleet: &Fleet, more: &[&str]) -> Result<Process, ProductError> {
+    let (repository, kubeconfig) = (fleet.remote().display().to_string(), rig.kubeconfig().display().to_string());
+    let words = ["controller", "--repo", &repository, "--kubeconfig", &kubeconfig];
+    let words = words.into_iter().chain(["--poll-secs", "1", "--listen", "127.0.0.1:0"]).chain(more.iter().copied());
+    let words: Vec<String> = words.map(str::to_owned).collect();
+    Ok(rig.start_program("controller", &program()?, &words)?)
 }
 
 /// Whether everything that is live is applied in all clusters that answer, and does well.
@@ -222,6 +248,12 @@ fn read_log(path: &Path, begin: usize) -> Vec<Value> {
     let bytes = std::fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(bytes.get(begin..).unwrap_or_default()).into_owned();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn read_cpu(process: &str) -> Result<Cpu, ProductError> {
+    let path = format!("/proc/{process}/stat");
+    let text = std::fs::read_to_string(&path).map_err(ProductError::io(format!("reading {path}")))?;
+    Ok(cpu_of(&text))
 }
 
 /// Of a line of `/proc/PID/stat`: the name may hold blanks, and its parenthesis is the last one.

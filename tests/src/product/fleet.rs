@@ -211,7 +211,7 @@ impl Fleet {
         let mut command = Command::new(program()?);
         self.prepare(&mut command, &self.below);
         let remote = self.remote.display().to_string();
-        let output = command.args(words).args(["--repo", &remote]).output();
+        let output = command.args(words).args(["--repo", &remote]).env("FLEETWRIGHT_BY", "Ann").output();
         let output = output.map_err(ProductError::io(format!("running fleetwright {}", words.join(" "))))?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok(Ran { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) })
