@@ -135,7 +135,9 @@ pub fn observe(rig: &Rig) -> Ending {
     let map =
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"value": "1"}});
     observed.client().create(MAPS, &map)?;
-    site.app("web", "", &[deployment("web", 2, "web:1"), config_map("settings", "1")])?;
+    let elsewhere =
+        config_map("elsewhere", "1").replace("{name: elsewhere}", "{name: elsewhere, namespace: shop-more}");
+    site.app("web", "", &[deployment("web", 2, "web:1"), config_map("settings", "1"), elsewhere])?;
     let controller = site.start()?;
     site.push(&controller, "web")?;
     wait_for_object(other, "the other cluster to run it", &deployment_path("web"), |o| {
@@ -147,12 +149,22 @@ pub fn observe(rig: &Rig) -> Ending {
         let dry = asked.iter().filter(|r| r.uri.contains("dryRun=All")).count();
         if dry > 0 { Ok(()) } else { Err(format!("{} requests", asked.len())) }
     })?;
-    let would = until("the log to say what would be done", SOON, || {
+    let mut would = Vec::new();
+    until("the log to say what would be done", SOON, || {
         let log = controller.log();
-        let would =
-            log.iter().filter(|line| line["fields"]["did"].as_str().is_some_and(|did| did.starts_with("would")));
-        let would = would.filter(|line| line["fields"]["cluster"] == observed.name()).count();
-        if would > 0 { Ok(would) } else { Err("nothing".to_owned()) }
+        let lines = log.iter().map(|line| &line["fields"]).filter(|fields| fields["cluster"] == observed.name());
+        let lines = lines.filter(|fields| fields["did"].as_str().is_some_and(|did| did.starts_with("would")));
+        would = lines.filter_map(|fields| fields["object"].as_str().map(str::to_owned)).collect();
+        would.sort();
+        // also what has no namespace yet
+        let all = [
+            "/ConfigMap/shop-more/elsewhere",
+            "/ConfigMap/shop/settings",
+            "/Namespace//shop",
+            "/Namespace//shop-more",
+            "apps/Deployment/shop/web",
+        ];
+        if would == all { Ok(()) } else { Err(format!("{would:?}")) }
     })?;
     for _ in 0..3 {
         next_tick(&controller)?;
@@ -160,7 +172,7 @@ pub fn observe(rig: &Rig) -> Ending {
     let written: Vec<Request> = observed.requests()?.into_iter().filter(Request::is_write).collect();
     assert_eq!(written, []);
     assert_eq!(observed.client().get(&map_path("settings"))?["metadata"].get("labels"), None);
-    println!("  {would} lines of the log say what would be done");
+    println!("  would be applied: {}", would.join(", "));
 
     site.cluster(observed.name(), "{mode: Apply}")?;
     site.deploy(&controller, "apply it")?;

@@ -22,7 +22,7 @@ pub struct Site<'r> {
 }
 
 impl<'r> Site<'r> {
-    /// All clusters of the rig; team `shop` may use its namespace, and Roles and CustomResourceDefinitions. `spec` is that of
+    /// All clusters of the rig; team `shop` may use two namespaces, Roles and CustomResourceDefinitions. `spec` is that of
     /// `fleet.yaml`, in flow style: `{drift: Report}`.
     pub fn new(rig: &'r Rig, spec: &str) -> Result<Site<'r>> {
         let fleet = Fleet::new(rig.folder())?;
@@ -32,7 +32,12 @@ impl<'r> Site<'r> {
             site.cluster(cluster.name(), "{}")?;
         }
         let kinds = "{allow: [{group: rbac.authorization.k8s.io, kind: Role}, {group: apiextensions.k8s.io, kind: CustomResourceDefinition}]}";
-        site.intent("teams/shop.yaml", "Team", "shop", &format!("{{namespaces: [{{name: shop}}], kinds: {kinds}}}"))?;
+        site.intent(
+            "teams/shop.yaml",
+            "Team",
+            "shop",
+            &format!("{{namespaces: [{{name: shop}}, {{name: shop-more}}], kinds: {kinds}}}"),
+        )?;
         Ok(site)
     }
 

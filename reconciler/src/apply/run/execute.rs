@@ -61,6 +61,8 @@ impl Applier {
         for (sent, result) in sent.into_iter().zip(api.write(&writes)) {
             let did = match result {
                 Ok(_) => Did::WouldApply(sent.why),
+                // It cannot be asked about before its namespace is there, which would be applied first.
+                Err(WriteError::NotFound) if is_namespace_wanted(order, &sent.key) => Did::WouldApply(sent.why),
                 Err(error) => Did::WouldFail(error.to_string()),
             };
             if let Some(object) = order.desired.object(&sent.key) {
@@ -292,6 +294,11 @@ fn undoes(order: &Order<'_>, why: Why, lost_fields: bool, conflicts: &[crate::cl
         Why::Changed => by_hand && lost_fields && order.rules.drift == Drift::Correct,
         Why::New => false,
     }
+}
+
+fn is_namespace_wanted(order: &Order<'_>, key: &Key) -> bool {
+    let namespace = Key::new("", "Namespace", "", &key.namespace);
+    !key.namespace.is_empty() && order.desired.object(&namespace).is_some()
 }
 
 /// 5 s, doubled with each attempt, at most 5 minutes.

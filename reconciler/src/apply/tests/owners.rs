@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::rig::{Rig, annotated, config_map, deployment, done, held, key, namespace};
 use crate::apply::fields::managed_entries;
 use crate::apply::hold::Hold;
-use crate::apply::inventory::generated_namespaces;
 use crate::apply::view::{Drift, Mode};
 use crate::cluster::{Apply, ClusterApi as _, Write};
 
@@ -268,7 +267,22 @@ fn a_cluster_that_is_observed_is_not_written() {
     assert_eq!(done(&rig.pass()), [""; 0]);
     let after: Vec<_> = rig.cluster.store().objects().map(|(key, object)| (key.clone(), object.clone())).collect();
     assert_eq!(before, after);
-    let _ = generated_namespaces();
+}
+
+/// Namespaces, rounds and `dependsOn` wait for what is applied, and here nothing ever is: all is asked about at once.
+#[test]
+fn all_of_an_observed_cluster_is_asked_about() {
+    for is_there in [true, false] {
+        let mut rig = Rig::new();
+        rig.rules.mode = Mode::Observe;
+        if is_there {
+            applied_by(&mut rig, "kubectl", &namespace("shop"));
+        }
+        rig.app("/_namespaces", &[namespace("shop")]);
+        rig.app("shop/web", &[config_map("shop", "c", "1"), deployment("shop", "web", "i:1", 2)]);
+        let expected = ["WouldNew /ConfigMap/shop/c", "WouldNew /Namespace//shop", "WouldNew apps/Deployment/shop/web"];
+        assert_eq!(done(&rig.pass()), expected, "{is_there}");
+    }
 }
 
 #[test]
