@@ -2,21 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_reconciler::cluster::ClusterApi;
 use fleetwright_reconciler::controller::election::{Election, RENEW_SECS};
 use fleetwright_reconciler::controller::metrics::Metrics;
-use fleetwright_reconciler::controller::status::{Message, Status, status};
+use fleetwright_reconciler::controller::status::{self, Message, Status, status};
 use fleetwright_reconciler::controller::tick::reports;
-use fleetwright_reconciler::controller::{Board, Controller, Role, Threads, Tick};
+use fleetwright_reconciler::controller::{Board, Controller, Role, Threads, Tick, Wanted};
 use fleetwright_reconciler::decide::Identity;
 use fleetwright_reconciler::io::clock::SystemClock;
 use fleetwright_reconciler::io::kube::{Connection, KubeApi};
 use fleetwright_reconciler::io::serve::{Answer, on_shutdown, serve};
+use fleetwright_reconciler::observation::Answers;
 use fleetwright_reconciler::ports::Clock as _;
+use serde::Serialize;
 use tracing::{error, info, warn};
 
 use super::config::{Lease, Settings};
@@ -38,8 +40,26 @@ struct Shared {
     round_secs: AtomicI64,
     /// When the live branch was followed last, for `/readyz`.
     followed_secs: AtomicI64,
-    status: Mutex<Arc<Status>>,
+    facts: Mutex<Facts>,
     metrics: Metrics,
+}
+
+/// What the status is made from when somebody asks, with the turns on the board.
+#[derive(Clone, Debug, Default)]
+struct Facts {
+    wanted: Option<Arc<Wanted>>,
+    reports: Vec<Message>,
+}
+
+impl Shared {
+    fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn status(&self, board: &Board) -> Status {
+        let Facts { wanted, reports } = self.facts().clone();
+        status(wanted.as_deref(), &board.turns(), reports)
+    }
 }
 
 /// The loop is stuck when it did not come round for so long: longer than Git may take for an exchange.
@@ -82,7 +102,7 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
         Some(lease) => elect(&lease, &connections, Arc::clone(&shared), board.clone())?,
         None => shared.leading.store(true, Ordering::Relaxed),
     }
-    info!(repository = repository.git.remote_name(), role = ?role, "begins");
+    info!(repository = repository.git.remote_name(), role = %words(&role), "begins");
     let daemon = Daemon {
         controller: Controller::new(board.clone()),
         threads: Threads::new(board, Arc::new(SystemClock)),
@@ -95,6 +115,14 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
         followed_since: None,
     };
     if args.once { daemon.once() } else { daemon.run(Duration::from_secs(settings.poll_secs)) }
+}
+
+fn words(role: &Role) -> String {
+    match role {
+        Role::Whole(identity) => format!("decides as {} and applies to all clusters", identity.holder),
+        Role::Applier => "applies to all clusters".to_owned(),
+        Role::Agent(cluster) => format!("applies to {cluster}"),
+    }
 }
 
 struct Daemon {
@@ -160,7 +188,7 @@ impl Daemon {
             self.controller.board().again();
         }
         self.note();
-        let status = self.status(&tick);
+        let status = self.shared.status(self.controller.board());
         self.threads.stop();
         outcome(&tick, &status)
     }
@@ -185,9 +213,9 @@ impl Daemon {
             (_, None) => "ok",
         };
         self.shared.metrics.ticked(result, begun.elapsed().as_secs_f64());
-        let status = self.status(&tick);
-        self.journal.reports(&status.reports);
-        *self.shared.status.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(status);
+        let reports = reports(&tick);
+        self.journal.reports(&reports);
+        *self.shared.facts() = Facts { wanted: self.controller.wanted().cloned(), reports };
         if let Some(wanted) = self.controller.wanted() {
             let fleet = &wanted.compiled().fleet;
             let context = |cluster: &SmolStr| {
@@ -203,11 +231,7 @@ impl Daemon {
         Ok(tick)
     }
 
-    fn status(&self, tick: &Tick) -> Status {
-        status(self.controller.wanted(), &self.controller.board().turns(), reports(tick))
-    }
-
-    /// Writes down what clusters did since the last look, and what people can ask for.
+    /// Writes down what clusters did since the last look.
     fn note(&mut self) {
         let turns = self.controller.board().turns();
         for (cluster, turn) in &turns {
@@ -215,19 +239,18 @@ impl Daemon {
                 self.journal.turn(cluster, turn, &self.shared.metrics);
             }
         }
-        let reports: Vec<Message> = self.status_now().reports.clone();
-        let status = status(self.controller.wanted(), &turns, reports);
-        let everywhere = status.clusters.iter().filter(|c| c.answers != "No").all(|c| c.applied == status.live);
-        if everywhere && let Some(since) = self.followed_since.take() {
+        let Some(wanted) = self.controller.wanted().filter(|_| self.followed_since.is_some()) else { return };
+        let is_there = |cluster: &SmolStr| match turns.get(cluster).map(|turn| &turn.seen) {
+            Some(seen) => matches!(seen.answers, Answers::No { .. }) || seen.applied.as_ref() == Some(wanted.commit()),
+            None => false,
+        };
+        if self.controller.board().clusters().iter().all(is_there)
+            && let Some(since) = self.followed_since.take()
+        {
             let secs = since.elapsed().as_secs_f64();
-            info!(live = status.live.as_deref().unwrap_or_default(), secs, "applied everywhere");
+            info!(live = %wanted.commit(), secs, "applied everywhere");
             self.shared.metrics.applied_everywhere(secs);
         }
-        *self.shared.status.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(status);
-    }
-
-    fn status_now(&self) -> Arc<Status> {
-        Arc::clone(&self.shared.status.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Another process works: nothing is ordered here.
@@ -265,7 +288,9 @@ fn outcome(tick: &Tick, status: &Status) -> Result<Outcome, Failure> {
 
 fn respond(shared: &Shared, board: &Board, path: &str, post: bool) -> Answer {
     let now_secs = SystemClock.now_secs();
-    let status = || Arc::clone(&shared.status.lock().unwrap_or_else(PoisonError::into_inner));
+    if let (Some(rest), false) = (path.strip_prefix("/api/apps/"), post) {
+        return app(shared, board, rest);
+    }
     match (path, post) {
         ("/healthz", false) => {
             let secs = now_secs.saturating_sub(shared.round_secs.load(Ordering::Relaxed));
@@ -282,19 +307,29 @@ fn respond(shared: &Shared, board: &Board, path: &str, post: bool) -> Answer {
         ("/metrics", false) => Answer {
             status: 200,
             content_type: "application/openmetrics-text; version=1.0.0; charset=utf-8",
-            body: shared.metrics.text(&status()),
+            body: shared.metrics.text(&shared.status(board)),
         },
-        ("/api/status", false) => match serde_json::to_string(&*status()) {
-            Ok(body) => Answer { status: 200, content_type: "application/json", body },
-            Err(e) => Answer::text(500, format!("{e}\n")),
-        },
+        ("/api/status", false) => json(&shared.status(board)),
         ("/api/reconcile", true) => {
             shared.nudged.store(true, Ordering::Relaxed);
             board.wake();
             Answer::text(202, "the repository is looked at now\n")
         }
         ("/api/reconcile", false) => Answer::text(405, "POST\n"),
-        (_, _) => Answer::text(404, "/metrics, /healthz, /readyz, /api/status, POST /api/reconcile\n"),
+        (_, _) => Answer::text(404, "/metrics, /healthz, /readyz, /api/status, /api/apps/TEAM/APP, POST /api/reconcile\n"),
+    }
+}
+
+fn app(shared: &Shared, board: &Board, name: &str) -> Answer {
+    let Facts { wanted, .. } = shared.facts().clone();
+    let found = name.split_once('/').and_then(|(team, app)| status::app(wanted.as_deref()?, &board.turns(), team, app));
+    found.map_or_else(|| Answer::text(404, "no such app\n"), |found| json(&found))
+}
+
+fn json(value: &impl Serialize) -> Answer {
+    match serde_json::to_string(value) {
+        Ok(body) => Answer { status: 200, content_type: "application/json", body },
+        Err(e) => Answer::text(500, format!("{e}\n")),
     }
 }
 

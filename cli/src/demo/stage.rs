@@ -263,7 +263,7 @@ impl Stage {
     }
 
     fn status(&self) -> Status {
-        status(self.controller.wanted(), &self.controller.board().turns(), self.reports.clone())
+        status(self.controller.wanted().map(AsRef::as_ref), &self.controller.board().turns(), self.reports.clone())
     }
 
     /// Shows which app runs where.

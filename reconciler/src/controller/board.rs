@@ -104,7 +104,7 @@ impl Board {
     }
 
     /// Takes in a turn.
-    pub(super) fn took(&self, cluster: &SmolStr, number: u64, turn: Turn) {
+    pub fn took(&self, cluster: &SmolStr, number: u64, turn: Turn) {
         let mut state = self.state();
         if !state.dismissed.contains(cluster) {
             state.turns.insert(cluster.clone(), turn);

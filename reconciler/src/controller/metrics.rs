@@ -153,7 +153,10 @@ impl Metrics {
         self.reports.clear();
         for cluster in &status.clusters {
             let of = OfCluster { cluster: cluster.name.to_string() };
-            self.up.get_or_create(&of).set(i64::from(cluster.answers == "Yes"));
+            // As long as it cannot be said, nothing is said.
+            if cluster.answers != "Unknown" {
+                self.up.get_or_create(&of).set(i64::from(cluster.answers == "Yes"));
+            }
             self.held.get_or_create(&of).set(i64::try_from(cluster.held).unwrap_or(i64::MAX));
         }
         for placement in status.apps.iter().flat_map(|app| &app.clusters) {

@@ -3,6 +3,8 @@
 //! Invariants: what is ordered was fetched by this tick; where the remote does not let us push, nothing new is ordered; a
 //! live commit that cannot be followed leaves the last one in force, and its orders grow old.
 
+use std::sync::Arc;
+
 use fleetwright_compiler::Session;
 use fleetwright_compiler::base::SmolStr;
 
@@ -30,7 +32,7 @@ pub enum Role {
 pub struct Controller {
     session: Session,
     board: Board,
-    wanted: Option<Wanted>,
+    wanted: Option<Arc<Wanted>>,
     /// When the repository was fetched last, and what was ordered then is the newest.
     fetched_secs: Option<i64>,
 }
@@ -73,7 +75,7 @@ impl Controller {
 
     /// What is wanted of the clusters; `None` before the first live commit.
     #[must_use]
-    pub fn wanted(&self) -> Option<&Wanted> {
+    pub fn wanted(&self) -> Option<&Arc<Wanted>> {
         self.wanted.as_ref()
     }
 
@@ -132,7 +134,7 @@ impl Controller {
             return Ok(false);
         }
         self.check_forward(repo, &tip)?;
-        self.wanted = Some(Wanted::read(repo, &self.session, branches, &tip)?);
+        self.wanted = Some(Arc::new(Wanted::read(repo, &self.session, branches, &tip)?));
         Ok(true)
     }
 

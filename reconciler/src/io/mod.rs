@@ -2,6 +2,8 @@
 //!
 //! Invariant: nothing is decided here.
 
+#[cfg(feature = "kube")]
+pub mod ask;
 pub mod clock;
 pub mod git;
 #[cfg(feature = "kube")]
