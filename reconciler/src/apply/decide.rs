@@ -190,6 +190,10 @@ fn gate(
         Some(health) => Err(Hold::After { key: other.clone(), health }),
         None => Ok(()),
     };
+    // Where nothing is applied, nothing ever comes first: all is asked about at once.
+    if view.rules.mode == Mode::Observe {
+        return Ok(());
+    }
     if !key.namespace.is_empty() {
         let namespace =
             Key { kind: GroupKind::new("", "Namespace"), namespace: SmolStr::default(), name: key.namespace.clone() };

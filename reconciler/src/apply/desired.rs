@@ -179,6 +179,14 @@ impl DesiredObject {
         }
     }
 
+    /// The replicas that it begins with where an autoscaler owns them from then on.
+    fn begins_with(&self) -> Option<u32> {
+        match self.source.fill {
+            Fill::Owned { replicas } => Some(replicas),
+            Fill::Share { .. } | Fill::Bounds { .. } | Fill::AsIs => None,
+        }
+    }
+
     /// How it is applied.
     #[must_use]
     pub fn apply_rule(&self, key: &Key) -> ApplyRule {
@@ -186,7 +194,8 @@ impl DesiredObject {
         self.rules.apply.unwrap_or(default)
     }
 
-    /// The body that is applied: with the ApplySet's label, and without `spec.replicas` where an HPA owns it.
+    /// The body that is applied: with the ApplySet's label, and without `spec.replicas` where an HPA owns it and the object
+    /// is there. One that is new begins with what is booked for it, not with the one replica that Kubernetes would give it.
     #[must_use]
     pub fn body(&self, key: &Key, applyset: &str, without_replicas: bool) -> Value {
         let full = ObjKey {
@@ -203,17 +212,22 @@ impl DesiredObject {
                 labels.insert(PART_OF_LABEL.to_owned(), applyset.into());
             }
         }
-        if without_replicas && let Some(spec) = body.get_mut("spec").and_then(Value::as_object_mut) {
-            spec.shift_remove("replicas");
+        if let Some(spec) = body.get_mut("spec").and_then(Value::as_object_mut) {
+            match self.begins_with() {
+                _ if without_replicas => drop(spec.shift_remove("replicas")),
+                Some(replicas) => drop(spec.insert("replicas".to_owned(), replicas.into())),
+                None => {}
+            }
         }
         body
     }
 
-    /// Whether it is a workload with `spec.replicas`.
+    /// Whether it is a workload with `spec.replicas`, ours or an autoscaler's.
     #[must_use]
     pub fn has_replicas(&self, key: &Key) -> bool {
         let kind = WorkloadKind::of(&key.kind.group, &key.kind.kind);
-        kind.and_then(WorkloadKind::replicas_field) == Some("replicas") && self.replicas().is_some()
+        let counted = self.replicas().or(self.begins_with());
+        kind.and_then(WorkloadKind::replicas_field) == Some("replicas") && counted.is_some()
     }
 }
 
@@ -261,6 +275,9 @@ impl Desired {
             }
             for (key, object) in &app.objects {
                 desired.owners.insert(key.clone(), name.clone());
+                if object.begins_with().is_some() {
+                    desired.scaled.insert(key.clone());
+                }
                 if key.kind.is("autoscaling", "HorizontalPodAutoscaler") {
                     desired.scaled.extend(super::live::scales(key, &object.source.template.value()));
                 }
@@ -300,7 +317,7 @@ impl Desired {
         self.apps.get(self.owners.get(key)?)?.objects.get(key)
     }
 
-    /// Whether a HorizontalPodAutoscaler among the objects scales an object.
+    /// Whether an autoscaler among the objects scales an object.
     #[must_use]
     pub fn is_scaled(&self, key: &Key) -> bool {
         self.scaled.contains(key)

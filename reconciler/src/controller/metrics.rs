@@ -174,7 +174,6 @@ impl Metrics {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,9 +17,14 @@ use super::error::RigError;
 pub(super) struct Identity {
     /// The authority's certificate, DER.
     pub authority: Vec<u8>,
-    /// The token of an administrator.
+    /// The token of an administrator: the harness, and the programs of the cluster itself.
     pub token: String,
+    /// The token of user [`TESTED`], an administrator as well.
+    pub tested_token: String,
 }
+
+/// The user that what is tested is known as to the API server, which writes down all its requests.
+pub(super) const TESTED: &str = "tested";
 
 /// Makes and writes all of it. EC P-256 throughout: Kubernetes signs service accounts' tokens with it as well (ES256).
 pub(super) fn write(folder: &Path) -> Result<Identity, RigError> {
@@ -36,22 +41,24 @@ pub(super) fn write(folder: &Path) -> Result<Identity, RigError> {
     let certificate = params.signed_by(&key, &authority)?;
 
     let accounts = KeyPair::generate()?;
-    let token = token()?;
+    let (token, tested_token) = (random_token()?, random_token()?);
+    let tokens =
+        format!("{token},admin,admin,\"system:masters\"\n{tested_token},{TESTED},{TESTED},\"system:masters\"\n");
     for (name, text) in [
         ("ca.crt", authority.pem()),
         ("server.crt", certificate.pem()),
         ("server.key", key.serialize_pem()),
         ("accounts.key", accounts.serialize_pem()),
         ("accounts.pub", accounts.public_key_pem()),
-        ("tokens.csv", format!("{token},admin,admin,\"system:masters\"\n")),
+        ("tokens.csv", tokens),
     ] {
         fs::write(folder.join(name), text).map_err(RigError::io(format!("writing {name}")))?;
     }
-    Ok(Identity { authority: authority.der().to_vec(), token })
+    Ok(Identity { authority: authority.der().to_vec(), token, tested_token })
 }
 
 /// 128 random bits: other users of the machine reach the port, too.
-fn token() -> Result<String, RigError> {
+fn random_token() -> Result<String, RigError> {
     let mut bytes = [0_u8; 16];
     fs::File::open("/dev/urandom")
         .and_then(|mut file| file.read_exact(&mut bytes))

@@ -12,6 +12,7 @@ use super::kubeconfig::{self, Context};
 use super::node::{self, NodeSpec};
 use super::process::Process;
 use super::programs::Programs;
+use super::requests::{self, Request};
 use super::wait::{Ended, until_or};
 use super::watchdog::Watchdog;
 
@@ -31,6 +32,7 @@ pub struct Cluster {
     ports: Ports,
     client: Client,
     token: String,
+    tested_token: String,
     // before `watchdog`: the programs end before the leader of their group
     processes: Mutex<Processes>,
     watchdog: Watchdog,
@@ -92,9 +94,10 @@ impl Cluster {
         // what an attempt left behind is nothing to start from
         let folder = &rig.join(format!("{name}.{attempt}"));
         std::fs::create_dir(folder).map_err(RigError::io(format!("creating {}", folder.display())))?;
-        let Identity { authority, token } = certificates::write(folder)?;
-        std::fs::write(folder.join("stages.yaml"), include_str!("stages.yaml"))
-            .map_err(RigError::io("writing stages.yaml"))?;
+        let Identity { authority, token, tested_token } = certificates::write(folder)?;
+        for (name, text) in [("stages.yaml", include_str!("stages.yaml")), ("audit.yaml", include_str!("audit.yaml"))] {
+            std::fs::write(folder.join(name), text).map_err(RigError::io(format!("writing {name}")))?;
+        }
         let ports = Ports::free()?;
         let cluster = Cluster {
             name: name.to_owned(),
@@ -103,10 +106,11 @@ impl Cluster {
             ports,
             client: Client::new(format!("https://127.0.0.1:{}", ports.server), &authority, token.clone()),
             token,
+            tested_token,
             processes: Mutex::default(),
             watchdog: Watchdog::start(rig)?,
         };
-        kubeconfig::write(&folder.join("kubeconfig"), std::iter::once(cluster.context()))?;
+        kubeconfig::write(&folder.join("kubeconfig"), std::iter::once(cluster.context(&cluster.token)))?;
 
         cluster.run(ETCD)?;
         let health = Client::new(format!("http://127.0.0.1:{}", ports.etcd), &authority, String::new());
@@ -152,12 +156,30 @@ impl Cluster {
         format!("https://127.0.0.1:{}", self.ports.server)
     }
 
-    pub(super) fn context(&self) -> Context {
+    /// As user [`certificates::TESTED`].
+    pub(super) fn tested_context(&self) -> Context {
+        self.context(&self.tested_token)
+    }
+
+    fn context(&self, token: &str) -> Context {
         Context {
             name: self.name.clone(),
             server: self.url(),
             authority: self.folder.join("ca.crt"),
-            token: self.token.clone(),
+            token: token.to_owned(),
+        }
+    }
+
+    /// All requests so far of whoever uses the kubeconfig of the rig, in the order in which they came.
+    ///
+    /// # Errors
+    /// When the API server's log of them cannot be read.
+    pub fn requests(&self) -> Result<Vec<Request>, RigError> {
+        let log = self.folder.join("audit.log");
+        match std::fs::read_to_string(&log) {
+            Ok(text) => Ok(requests::read(&text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(RigError::io(format!("reading {}", log.display()))(error)),
         }
     }
 
@@ -287,7 +309,8 @@ impl Cluster {
                  --tls-cert-file=server.crt --tls-private-key-file=server.key --client-ca-file=ca.crt \
                  --service-account-key-file=accounts.pub --service-account-signing-key-file=accounts.key \
                  --service-account-issuer=https://kubernetes.default.svc --service-cluster-ip-range=10.96.0.0/16 \
-                 --authorization-mode=RBAC --token-auth-file=tokens.csv --allow-privileged=true"
+                 --authorization-mode=RBAC --token-auth-file=tokens.csv --allow-privileged=true \
+                 --audit-policy-file=audit.yaml --audit-log-path=audit.log --audit-log-maxsize=1000"
             ),
             // node-lifecycle stays on: without it nodes keep the taint `not-ready`
             "kube-controller-manager" => "--kubeconfig=kubeconfig --authentication-kubeconfig=kubeconfig \

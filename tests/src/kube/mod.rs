@@ -24,18 +24,22 @@ mod kubeconfig;
 mod node;
 mod process;
 mod programs;
+mod requests;
 mod wait;
 mod watchdog;
 
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
+use watchdog::Watchdog;
 
 pub use client::{Client, RequestError};
 pub use cluster::Cluster;
 pub use error::RigError;
 pub use node::NodeSpec;
+pub use process::Process;
 pub use programs::{NotThere, Programs};
+pub use requests::Request;
 pub use wait::{Late, until};
 
 /// Some clusters, running. Dropped, they stop and their files go.
@@ -44,6 +48,8 @@ pub struct Rig {
     // before `folder`: what is dropped first still writes into what is dropped last
     clusters: Vec<Cluster>,
     kubeconfig: PathBuf,
+    /// Ends what is started beside the clusters.
+    watchdog: Watchdog,
     folder: TempDir,
 }
 
@@ -78,8 +84,9 @@ impl Rig {
         });
         let clusters = started.into_iter().collect::<Result<Vec<_>, _>>()?;
         let kubeconfig = folder.path().join("kubeconfig");
-        kubeconfig::write(&kubeconfig, clusters.iter().map(Cluster::context))?;
-        Ok(Rig { clusters, kubeconfig, folder })
+        kubeconfig::write(&kubeconfig, clusters.iter().map(Cluster::tested_context))?;
+        let watchdog = Watchdog::start(folder.path())?;
+        Ok(Rig { clusters, kubeconfig, watchdog, folder })
     }
 
     /// The clusters, by number.
@@ -87,7 +94,8 @@ impl Rig {
         &self.clusters
     }
 
-    /// A kubeconfig with one context for each cluster, named as the cluster.
+    /// A kubeconfig with one context for each cluster, named as the cluster. Requests of whoever uses it are written down:
+    /// [`Cluster::requests`].
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
@@ -95,5 +103,16 @@ impl Rig {
     /// A folder that lives as long as the clusters, for what a test wants to keep beside them.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Starts a program beside the clusters, in a folder of its own below [`Rig::folder`] whose name is `name`; all it prints is
+    /// appended to `NAME.log` there. It sees nothing of this process' environment but `PATH`. Whoever holds it ends it.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start_program(&self, name: &'static str, program: &Path, arguments: &[String]) -> Result<Process, RigError> {
+        let folder = self.folder.path().join(name);
+        std::fs::create_dir_all(&folder).map_err(RigError::io(format!("creating {}", folder.display())))?;
+        Process::start(name, program, arguments, &folder, self.watchdog.group()?)
     }
 }

@@ -14,8 +14,8 @@ const TAIL_BYTES: u64 = 16 << 10;
 
 /// A running program. Its id stays its own until it is waited for, so a signal never reaches a stranger.
 #[derive(Debug)]
-pub(super) struct Process {
-    pub name: &'static str,
+pub struct Process {
+    pub(super) name: &'static str,
     child: Child,
     log: PathBuf,
 }
@@ -23,7 +23,7 @@ pub(super) struct Process {
 impl Process {
     /// Starts a program in a folder and a process group; all it prints goes to `NAME.log` there, appended. It sees nothing of
     /// this process' environment but `PATH`, so that proxies and a user's configuration do not reach it.
-    pub fn start(
+    pub(super) fn start(
         name: &'static str,
         program: &Path,
         arguments: &[String],
@@ -62,7 +62,20 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// Sends `STOP` or `CONT`. Rust's library sends no signal but KILL, and every `sh` has a `kill`.
+    /// Its id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Where all it prints is.
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// Sends `STOP`, `CONT` or `TERM`. Rust's library sends no signal but KILL, and every `sh` has a `kill`.
+    ///
+    /// # Errors
+    /// When it has ended.
     pub fn signal(&mut self, signal: &'static str) -> Result<(), RigError> {
         let doing = format!("sending {signal} to {}", self.name);
         if let Some(status) = self.ended() {

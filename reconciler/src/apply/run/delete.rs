@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use fleetwright_compiler::kinds::replicas::WorkloadKind;
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::kinds::replicas::WorkloadKind;
 use serde_json::Value;
 
 use super::begin::send;

@@ -61,6 +61,8 @@ impl Applier {
         for (sent, result) in sent.into_iter().zip(api.write(&writes)) {
             let did = match result {
                 Ok(_) => Did::WouldApply(sent.why),
+                // It cannot be asked about before its namespace is there, which would be applied first.
+                Err(WriteError::NotFound) if is_namespace_wanted(order, &sent.key) => Did::WouldApply(sent.why),
                 Err(error) => Did::WouldFail(error.to_string()),
             };
             if let Some(object) = order.desired.object(&sent.key) {
@@ -156,7 +158,7 @@ impl Applier {
                 Err(WriteError::Invalid { message, .. }) if duplicated_list(message).is_some() => {
                     adopt.push((sent, result));
                 }
-                Err(WriteError::Conflict(conflicts)) if undoes(order, sent.why, conflicts) => {
+                Err(WriteError::Conflict(conflicts)) if undoes(order, sent.why, self.lost_fields(&sent), conflicts) => {
                     sent.apply.force = true;
                     again.push(sent);
                 }
@@ -165,6 +167,16 @@ impl Applier {
         }
         again.extend(self.adopt(api, order, adopt, now_secs, report));
         again
+    }
+
+    /// Whether somebody changed fields of ours since the last apply.
+    fn lost_fields(&self, sent: &Sent) -> bool {
+        let stored = self.book.as_ref().and_then(|book| book.get(&sent.app));
+        let entry = stored.and_then(|stored| stored.inventory.objects.get(&sent.key));
+        match (entry, self.live.get(&sent.key)) {
+            (Some(entry), Some(live)) => entry.digest.is_some() && entry.held != live.held,
+            (_, _) => false,
+        }
     }
 
     /// Hands fields of named managers over to us. Returns what is to be applied again.
@@ -271,14 +283,22 @@ impl Applier {
 
 /// Whether a conflict is a hand edit to be undone: content that was applied before, changed since by managers that update
 /// and do not apply. A controller that applies has intents of its own, and is reported.
-fn undoes(order: &Order<'_>, why: Why, conflicts: &[crate::cluster::FieldConflict]) -> bool {
+///
+/// New content may meet such an edit before anybody looked in between: `lost_fields` says that fields were ours.
+fn undoes(order: &Order<'_>, why: Why, lost_fields: bool, conflicts: &[crate::cluster::FieldConflict]) -> bool {
     let by_hand = conflicts.iter().all(|conflict| !conflict.applies);
     match why {
         Why::Drifted | Why::Missing => by_hand && order.rules.drift == Drift::Correct,
         // The HPA that held the field is gone.
         Why::Replicas => by_hand && conflicts.iter().all(|conflict| conflict.field == ".spec.replicas"),
-        Why::New | Why::Changed => false,
+        Why::Changed => by_hand && lost_fields && order.rules.drift == Drift::Correct,
+        Why::New => false,
     }
+}
+
+fn is_namespace_wanted(order: &Order<'_>, key: &Key) -> bool {
+    let namespace = Key::new("", "Namespace", "", &key.namespace);
+    !key.namespace.is_empty() && order.desired.object(&namespace).is_some()
 }
 
 /// 5 s, doubled with each attempt, at most 5 minutes.

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::rig::{Rig, annotated, config_map, deployment, done, held, key, namespace};
 use crate::apply::fields::managed_entries;
 use crate::apply::hold::Hold;
-use crate::apply::inventory::generated_namespaces;
 use crate::apply::view::{Drift, Mode};
 use crate::cluster::{Apply, ClusterApi as _, Write};
 
@@ -81,6 +80,39 @@ fn drift_is_undone_or_reported() {
         rig.pass();
         assert_eq!(rig.get("/ConfigMap/default/d").expect("d")["data"]["v"], "newer");
     }
+}
+
+/// Whether it was looked at between the edit and the commit makes no difference.
+#[test]
+fn new_content_meets_an_edit_by_hand() {
+    for (drift, expected) in [(Drift::Correct, "newer"), (Drift::Report, "edited")] {
+        let mut rig = Rig::new();
+        rig.rules.drift = drift;
+        rig.app("shop/web", &[config_map("default", "c", "ours")]);
+        rig.converge();
+        rig.cluster.edit(&key(C), "kubectl-edit", |object| object["data"]["v"] = "edited".into());
+        rig.app("shop/web", &[config_map("default", "c", "newer")]);
+        rig.commit("c2");
+        let report = rig.pass();
+        assert_eq!(rig.get(C).expect("c")["data"]["v"], expected, "{drift:?} {report:?}");
+        assert_eq!(held(&report, C).is_some(), drift == Drift::Report);
+    }
+}
+
+/// A field that was never ours is not taken with new content either.
+#[test]
+fn new_content_meets_a_field_of_another() {
+    let mut rig = Rig::new();
+    rig.app("shop/web", &[config_map("default", "c", "ours")]);
+    rig.converge();
+    rig.cluster.edit(&key(C), "injector", |object| object["data"]["more"] = "theirs".into());
+    let mut wider = config_map("default", "c", "ours");
+    wider["data"]["more"] = "ours".into();
+    rig.app("shop/web", &[wider]);
+    rig.commit("c2");
+    let Some(Hold::Failed { error, .. }) = held(&rig.pass(), C).cloned() else { panic!("it is held") };
+    assert_eq!(error, "other managers hold .data.more (by \"injector\" using v1)");
+    assert_eq!(rig.get(C).expect("c")["data"]["more"], "theirs");
 }
 
 /// What is not ours to set is no drift: defaults, status, fields and labels that others add, managedFields.
@@ -235,7 +267,22 @@ fn a_cluster_that_is_observed_is_not_written() {
     assert_eq!(done(&rig.pass()), [""; 0]);
     let after: Vec<_> = rig.cluster.store().objects().map(|(key, object)| (key.clone(), object.clone())).collect();
     assert_eq!(before, after);
-    let _ = generated_namespaces();
+}
+
+/// Namespaces, rounds and `dependsOn` wait for what is applied, and here nothing ever is: all is asked about at once.
+#[test]
+fn all_of_an_observed_cluster_is_asked_about() {
+    for is_there in [true, false] {
+        let mut rig = Rig::new();
+        rig.rules.mode = Mode::Observe;
+        if is_there {
+            applied_by(&mut rig, "kubectl", &namespace("shop"));
+        }
+        rig.app("/_namespaces", &[namespace("shop")]);
+        rig.app("shop/web", &[config_map("shop", "c", "1"), deployment("shop", "web", "i:1", 2)]);
+        let expected = ["WouldNew /ConfigMap/shop/c", "WouldNew /Namespace//shop", "WouldNew apps/Deployment/shop/web"];
+        assert_eq!(done(&rig.pass()), expected, "{is_there}");
+    }
 }
 
 #[test]

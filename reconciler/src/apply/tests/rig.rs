@@ -101,11 +101,16 @@ impl Rig {
         }
     }
 
-    /// States an app anew.
+    /// States an app anew. Replicas that an HPA of it owns are not written, as the compiler has it.
     pub(super) fn app(&mut self, app: &str, objects: &[Value]) -> &mut DesiredApp {
+        let is_autoscaled = objects.iter().any(|object| object["kind"] == "HorizontalPodAutoscaler");
         let objects = objects.iter().map(|object| {
-            let replicas = object.pointer("/spec/replicas").and_then(Value::as_u64);
-            let fill = replicas.map_or(Fill::AsIs, |n| Fill::Share { replicas: Some(n as u32), completions: None });
+            let replicas = object.pointer("/spec/replicas").and_then(Value::as_u64).map(|n| n as u32);
+            let fill = match replicas {
+                Some(replicas) if is_autoscaled => Fill::Owned { replicas },
+                Some(replicas) => Fill::Share { replicas: Some(replicas), completions: None },
+                None => Fill::AsIs,
+            };
             desired_object(object, fill).expect("an object")
         });
         let stated = DesiredApp { objects: objects.collect(), ..DesiredApp::default() };
