@@ -50,11 +50,6 @@ pub const NOT_YET: &[NotYet] = &[
     field("App", &["spec", "exclusive"], "single running copies need the reconciler"),
     field("App", &["spec", "previousNames"], "transfers need the reconciler"),
     field("Tide", &["spec", "move"], "moves in steps need the reconciler"),
-    field("WorkloadKind", &["spec", "replicas"], "custom resources are not divided yet"),
-    field("WorkloadKind", &["spec", "templates"], "pods of custom resources are not counted yet"),
-    field("WorkloadKind", &["spec", "components"], "pods of custom resources are not counted yet"),
-    field("WorkloadKind", &["spec", "dividable"], "custom resources are not divided yet"),
-    field("WorkloadKind", &["spec", "dependencies"], "dependencies do not follow custom resources yet"),
     field("WorkloadKind", &["spec", "statePaths"], "failover needs the reconciler"),
     NotYet {
         kind: "App",

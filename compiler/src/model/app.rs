@@ -6,6 +6,8 @@ use super::{ClusterSet, OverrideRule, Placement, Workload};
 use crate::api::Survive;
 use crate::base::labels::Labels;
 use crate::base::{FileId, SmolStr, Span, Spanned, TeamId};
+use crate::kinds::custom::CustomKind;
+use crate::kinds::replicas::Counter;
 use crate::parse::{Facts, ObjKey, Template};
 
 /// An app, with its objects.
@@ -54,8 +56,18 @@ pub struct Object {
     pub item: Option<u32>,
     /// What was read of it without keeping its tree.
     pub facts: Facts,
+    /// What a WorkloadKind teaches of its kind.
+    pub custom: Option<Arc<CustomKind>>,
     /// Its text.
     pub template: Arc<Template>,
     /// Only on these of the app's clusters, where a rule says so.
     pub only: Option<ClusterSet>,
+}
+
+impl Object {
+    /// Who knows where its counts stand; `None` for what has none.
+    #[must_use]
+    pub fn counter(&self) -> Option<Counter<'_>> {
+        Counter::of(&self.key.group, &self.key.kind, self.custom.as_deref())
+    }
 }

@@ -24,7 +24,10 @@ pub struct Workload {
     pub object: usize,
     /// Its kind.
     pub kind: WorkloadKind,
-    /// `apps/Deployment/checkout`, with the namespace before the name where it is not the app's.
+    /// Which part of a set it is, by name. The parts of an object lie together, and run in the same clusters.
+    pub part: Option<SmolStr>,
+    /// `apps/Deployment/checkout`, with the namespace before the name where it is not the app's; of a part
+    /// `flink.apache.org/FlinkDeployment/clicks#taskmanager`.
     pub key: SmolStr,
     /// How it takes part in division.
     pub share: Share,

@@ -246,7 +246,7 @@ fn rule(workload: &Workload) -> String {
     }
     let many = |n: u32| if n == 1 { "1 replica".to_owned() } else { format!("{n} replicas") };
     match workload.share {
-        Share::Everywhere if workload.kind.replicas_field().is_some() => {
+        Share::Everywhere if workload.kind.is_counted() => {
             format!("{} in every selected cluster", many(workload.replicas))
         }
         Share::Everywhere => "in every selected cluster".to_owned(),

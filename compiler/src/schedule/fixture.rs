@@ -335,12 +335,14 @@ impl AppFixture {
             WorkloadKind::ReplicaSet => ("apps", "ReplicaSet"),
             WorkloadKind::ReplicationController => ("", "ReplicationController"),
             WorkloadKind::StatefulSet => ("apps", "StatefulSet"),
+            WorkloadKind::Custom(_) => ("example.com", "Thing"),
         };
         let object = self.app.objects.len();
         self = self.object(group, "v1", kind_name, name);
         self.app.workloads.push(Workload {
             object,
             kind,
+            part: None,
             key: format!("{group}/{kind_name}/{name}").into(),
             share,
             replicas,
@@ -386,6 +388,7 @@ impl AppFixture {
             doc: 0,
             item: None,
             facts: Facts { counts: Counts::default(), ..Facts::default() },
+            custom: None,
             template: Template::of(&value),
             only: None,
         });

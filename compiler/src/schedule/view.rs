@@ -11,7 +11,7 @@ use super::ledger::{ClassId, Ledger};
 use super::select::Class;
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId};
-use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload, WorkloadKind};
+use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload};
 use crate::placements::Record;
 use crate::variants::{AppVariants, Variants};
 
@@ -187,7 +187,7 @@ impl<'a> View<'a> {
 
 /// Whether a workload is placed one on each node, outside of every count.
 pub(super) fn is_daemon(workload: &Workload) -> bool {
-    workload.kind == WorkloadKind::DaemonSet
+    workload.kind.is_per_node()
 }
 
 /// Weight and bounds of a cluster: the largest weight of the matching rules, the strictest bounds. Copies have no weight.
