@@ -39,6 +39,20 @@ pub struct App {
     pub overrides: Vec<Arc<OverrideRule>>,
 }
 
+impl App {
+    /// The positions of the parts of the set that a workload is a part of; of any other workload its own.
+    #[must_use]
+    pub fn members(&self, workload: usize) -> std::ops::Range<usize> {
+        let Some(own) = self.workloads.get(workload).filter(|own| own.part.is_some()) else {
+            return workload..workload.saturating_add(1);
+        };
+        let same = |other: &&Workload| other.part.is_some() && other.object == own.object;
+        let before = self.workloads.iter().take(workload).rev().take_while(same).count();
+        let after = self.workloads.iter().skip(workload).take_while(same).count();
+        workload.saturating_sub(before)..workload.saturating_add(after)
+    }
+}
+
 /// An object of an app.
 #[derive(Clone, Debug)]
 pub struct Object {

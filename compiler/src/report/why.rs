@@ -245,6 +245,13 @@ fn rule(workload: &Workload) -> String {
         return format!("{} to {} replicas, as its autoscaler says, {over}", autoscaled.min, autoscaled.max);
     }
     let many = |n: u32| if n == 1 { "1 replica".to_owned() } else { format!("{n} replicas") };
+    if workload.part.is_some() {
+        let pods = if workload.replicas == 1 { "1 pod".to_owned() } else { format!("{} pods", workload.replicas) };
+        return match workload.share {
+            Share::Everywhere => format!("{pods} of a set that runs as a whole in every selected cluster"),
+            Share::Whole | Share::Divided => format!("{pods} of a set that runs as a whole in one cluster"),
+        };
+    }
     match workload.share {
         Share::Everywhere if workload.kind.is_counted() => {
             format!("{} in every selected cluster", many(workload.replicas))

@@ -247,7 +247,11 @@ fn app_view(
         let pods = pods.collect();
         WorkloadView { pods, bound }
     };
-    let workloads = (0..app.workloads.len()).map(view).collect();
+    let mut workloads: Vec<WorkloadView> = (0..app.workloads.len()).map(view).collect();
+    // data of one part keeps the whole set
+    for at in 0..workloads.len() {
+        workloads[at].bound = app.members(at).any(|member| workloads[member].bound);
+    }
     let lead = lead(app, variants);
     AppView { needs, fresh, class: class(app, lead), lead, workloads }
 }

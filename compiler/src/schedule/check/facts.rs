@@ -178,12 +178,12 @@ impl<'a> Inputs<'a> {
         if may { app } else { app.max(Standing::Leaving) }
     }
 
-    /// Whether the pods of a workload mount claims.
-    fn is_bound(&self, facts: &AppFacts<'_>, workload: &Workload) -> bool {
-        let index = facts.app.workloads.iter().position(|w| w.key == workload.key);
+    /// Whether the pods of a workload, or of another part of its set, mount claims.
+    pub fn is_bound(&self, facts: &AppFacts<'_>, workload: &Workload) -> bool {
+        let of_object = facts.app.workloads.iter().enumerate().filter(|(_, w)| w.object == workload.object);
         let variants = &self.variants.apps[facts.id.index()].variants;
-        let mut pods = variants.iter().filter_map(|v| v.workloads.get(index?)?.pod.as_ref());
-        pods.any(|pod| !pod.pvc_claims.is_empty())
+        let pod_of = |index: usize| variants.iter().filter_map(move |v| v.workloads.get(index)?.pod.as_ref());
+        of_object.flat_map(|(index, _)| pod_of(index)).any(|pod| !pod.pvc_claims.is_empty())
     }
 
     fn serves(&self, app: &App, id: ClusterId) -> bool {
