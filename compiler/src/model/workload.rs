@@ -91,6 +91,12 @@ impl Autoscaled {
 }
 
 impl Workload {
+    /// Whether its pods are counted: its object states a count, for all of it or for this part.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.part.is_some() || self.kind.is_counted()
+    }
+
     /// The weight of a cluster: the largest of the rules that match, 1 where none are stated, 0 where none matches.
     #[must_use]
     pub fn weight(&self, cluster: ClusterId) -> u32 {

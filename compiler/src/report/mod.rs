@@ -12,6 +12,7 @@ mod located;
 mod names;
 mod plan;
 mod plan_text;
+mod references;
 mod table;
 mod tides;
 mod values;
@@ -27,6 +28,7 @@ pub use diff_markdown::diff_markdown;
 pub use diff_text::diff_text;
 pub use located::{Located, Position, ReadFile, Related, located};
 pub use plan::{AppReport, ClusterReport, MoveReport, PlanReport, ResourceReport, SeatReport, WorkloadReport, plan};
+pub use references::references;
 pub use tides::{
     PhaseReport, SimulationReport, TideEvent, TidePhaseReport, TideReport, TideSimulation, TidesReport, simulate_tides,
     tides,
@@ -34,7 +36,7 @@ pub use tides::{
 pub use verdicts::verdicts_line;
 pub use what_if::{FloorReport, HeadroomReport, LeftReport, ScenarioReport, WhatIfReport, scenario};
 pub use what_if_text::{what_if_markdown, what_if_text};
-pub use why::{ClusterWhy, FieldReport, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
+pub use why::{ClusterWhy, FieldReport, NeedReport, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::located::{Position, ReadFile, positions};
 use super::plan::{MoveReport, move_reports};
+use super::references::needs;
 use super::verdicts::{grouped, remedy, verdicts_line};
 use crate::Compiled;
 use crate::api::{Capacity, Strategy};
@@ -33,6 +34,9 @@ pub struct WhyReport {
     pub verdicts: Vec<VerdictReport>,
     /// Its workloads and where they are.
     pub workloads: Vec<WhyWorkload>,
+    /// What its objects refer to and the App does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<NeedReport>,
     /// What differs from what runs.
     pub moves: Vec<MoveReport>,
     /// What could not be done.
@@ -107,6 +111,19 @@ pub struct WhySeat {
     pub overridden: bool,
 }
 
+/// What an object refers to and its App does not have.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NeedReport {
+    /// The object: `Deployment shop/web`.
+    pub object: String,
+    /// What it refers to: `Secret shop/tls`.
+    pub needs: String,
+    /// The App that has it, as `team/app`; what none has must be in the clusters by other means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub app: Option<String>,
+}
+
 /// One cluster.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -169,6 +186,10 @@ impl Explain<'_> {
             summary: target.map(|target| verdicts_line(&self.compiled.fleet, target)).unwrap_or_default(),
             verdicts: verdicts.iter().map(|(v, set)| self.verdict(v, set.iter())).collect(),
             workloads: self.workloads(),
+            needs: needs(&self.compiled.fleet, self.id)
+                .into_iter()
+                .map(|(object, needs, app)| NeedReport { object, needs, app })
+                .collect(),
             moves: move_reports(&self.compiled.fleet, &self.compiled.plan, self.id).collect(),
             shortfalls: deficits.map(|deficit| Shortfall::of(&self.compiled.fleet, self.id, deficit)).collect(),
             cluster: cluster.map(|id| {

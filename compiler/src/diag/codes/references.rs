@@ -15,4 +15,7 @@ family! {
     SELECTS_NOTHING = 1065 Warning "selects nothing";
     /// More than one PriorityClass says `globalDefault: true`, so the priority of apps that name none is not defined.
     TWO_DEFAULT_CLASSES = 1066 Error "more than one default priority class";
+    /// An object needs another one of its App (a ConfigMap it reads, a Secret it mounts, a ServiceAccount it runs as), and a
+    /// rule of the App's `objects` keeps that out of clusters where it runs. Its pods would wait there for ever.
+    LEFT_BEHIND = 1067 Warning "reference to what a rule keeps away";
 }

@@ -19,8 +19,11 @@ fn job(fleet: &FleetFixture, workers: u32) -> AppFixture {
     fleet.app("job", Strategy::StaticWeight).parts("main", &[("head", 1, "cpu=1000"), ("worker", workers, "cpu=2000")])
 }
 
-/// Pools of so many nodes of so many thousandths of a CPU.
-fn fleet(pools: &[(&str, u32, u32)]) -> FleetFixture {
+/// By cluster, nodes and thousandths of a CPU of each.
+type Pools = &'static [(&'static str, u32, u32)];
+
+/// A pool in each cluster.
+fn fleet(pools: Pools) -> FleetFixture {
     let names: Vec<&str> = pools.iter().map(|(name, ..)| *name).collect();
     let mut fleet = FleetFixture::new(&names);
     for (name, nodes, cpu) in pools {
@@ -31,7 +34,7 @@ fn fleet(pools: &[(&str, u32, u32)]) -> FleetFixture {
 
 #[test]
 fn a_set_goes_where_all_of_it_fits() {
-    let facts: [(&[(&str, u32, u32)], u32, (&str, &str)); 5] = [
+    let facts: [(Pools, u32, (&str, &str)); 5] = [
         (&[("a", 1, 6000), ("b", 1, 7000)], 3, ("b=1", "b=3")),
         // seven CPU on nodes that hold a worker and nothing else
         (&[("a", 4, 2000), ("b", 1, 7000)], 3, ("a=1", "a=3")),
