@@ -13,8 +13,9 @@ use fleetwright_compiler::tide::Timestamp;
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
-    advance, approve, check, cordon, diff, drain, explain, failback, failover, history, init, plan, promote_decider,
-    render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
+    advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, get, history, init,
+    plan, promote_decider, reconcile, render, resume, schema, status, streams, suspend, tide, tree, uncordon, undo,
+    what_if, why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
@@ -177,6 +178,12 @@ pub enum Command {
     Approve(approve::Args),
     PromoteDecider(promote_decider::Args),
     History(history::Args),
+    Demo(demo::Args),
+    Controller(controller::Args),
+    Status(status::Args),
+    Get(get::Args),
+    Tree(tree::Args),
+    Reconcile(reconcile::Args),
 }
 
 impl Format {
@@ -228,6 +235,12 @@ impl Command {
             Self::Approve(_) => ("approve", approve::FORMATS, false),
             Self::PromoteDecider(_) => ("promote-decider", promote_decider::FORMATS, false),
             Self::History(_) => ("history", history::FORMATS, false),
+            Self::Demo(_) => ("demo", demo::FORMATS, false),
+            Self::Status(_) => ("status", status::FORMATS, false),
+            Self::Get(_) => ("get", get::FORMATS, false),
+            Self::Tree(_) => ("tree", tree::FORMATS, false),
+            Self::Reconcile(_) => ("reconcile", reconcile::FORMATS, false),
+            Self::Controller(_) => ("controller", controller::FORMATS, false),
         };
         Abilities { name, formats, reads_fleet }
     }
@@ -292,6 +305,12 @@ impl Cli {
             Command::Approve(args) => approve::run(&context, &args),
             Command::PromoteDecider(args) => promote_decider::run(&context, &args),
             Command::History(args) => history::run(&context, &args),
+            Command::Demo(args) => demo::run(&context, &args),
+            Command::Status(args) => status::run(&context, &args),
+            Command::Get(args) => get::run(&context, &args),
+            Command::Tree(args) => tree::run(&context, &args),
+            Command::Reconcile(args) => reconcile::run(&context, &args),
+            Command::Controller(args) => controller::run(&context, &args),
         }
     }
 }

@@ -106,6 +106,26 @@ pub fn data(
 #[cfg(test)]
 pub(crate) mod fixture;
 
+/// Rows below a head, in columns as wide as they must be.
+pub fn table(head: &[&str], rows: Vec<Vec<String>>) -> String {
+    let head: Vec<String> = head.iter().map(|&name| name.to_owned()).collect();
+    let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let cell = |line: &[String], column: usize| line.get(column).map_or(0, |cell| cell.chars().count());
+    let widths: Vec<usize> =
+        (0..columns).map(|column| lines.iter().map(|line| cell(line, column)).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for line in &lines {
+        let padded = line.iter().zip(&widths).map(|(cell, width)| {
+            let one_line = cell.replace('\n', " ");
+            format!("{one_line:<width$}")
+        });
+        text.push_str(padded.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use fleetwright_compiler::diag::{Place, codes};

@@ -48,11 +48,20 @@ impl<'de> Deserialize<'de> for IntOrPercent {
     }
 }
 
+impl fmt::Display for IntOrPercent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(n) => write!(f, "{n}"),
+            Self::Percent(p) => write!(f, "{p}%"),
+        }
+    }
+}
+
 impl Serialize for IntOrPercent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Int(n) => serializer.serialize_u32(*n),
-            Self::Percent(p) => serializer.collect_str(&format_args!("{p}%")),
+            Self::Percent(_) => serializer.collect_str(self),
         }
     }
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::clusters::{ClusterDiff, cluster_diffs};
-use super::impact::{ClusterImpact, impacts};
+use super::impact::{ClusterImpact, OverBudget, impacts, over_budget};
 use super::objects::{ObjectDiff, object_diffs};
 use super::placements::{AppDiff, app_diffs};
+use super::rules::{RuleChange, rule_changes};
 use super::shortfall::{AppShortfall, Guard, Shortfall};
 use crate::Compiled;
 use crate::diag::{Code, Diagnostic, Place, codes};
@@ -19,10 +20,16 @@ pub struct FleetDiff {
     /// Apps that a team's quota refuses now and did not refuse before, and apps that no longer survive what they must. A
     /// person's change caused that, so a diff with any of these fails (exit code 3). They are among `new_shortfalls` too.
     pub errors: Vec<AppShortfall>,
+    /// Deletions beyond `limits.deletions`: when this is applied, nothing is deleted there until a person approves it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub over_budget: Vec<OverBudget>,
     /// Clusters that came, went, or are not what they were.
     pub clusters: Vec<ClusterDiff>,
     /// Replicas that come, go or move, by app.
     pub placements: Vec<AppDiff>,
+    /// Rules of the reconciler that change: of the Fleet, of clusters, teams and apps, each by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleChange>,
     /// Objects that come, go or change: each change once, with the clusters it is made in. The counts that placements
     /// state (`spec.replicas`, a Job's `parallelism` and `completions`) are not repeated here.
     pub objects: Vec<ObjectDiff>,
@@ -68,8 +75,10 @@ pub fn diff(base: &Compiled, head: &Compiled) -> FleetDiff {
     let errors = after.iter().filter(is_new).cloned().collect();
     FleetDiff {
         errors,
+        over_budget: over_budget(head, &tally),
         clusters,
         placements,
+        rules: rule_changes(base, head),
         objects,
         impact,
         new_shortfalls: after.difference(&before).cloned().collect(),
@@ -86,8 +95,10 @@ impl FleetDiff {
     pub fn is_empty(&self) -> bool {
         let Self {
             errors,
+            over_budget: _,
             clusters,
             placements,
+            rules,
             objects,
             impact: _,
             new_shortfalls,
@@ -99,6 +110,7 @@ impl FleetDiff {
         errors.is_empty()
             && clusters.is_empty()
             && placements.is_empty()
+            && rules.is_empty()
             && objects.is_empty()
             && new_shortfalls.is_empty()
             && solved_shortfalls.is_empty()

@@ -1,11 +1,13 @@
 //! How much of each cluster is touched: what a reviewer looks at first.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 
 use super::join::{ClusterTally, Tally};
 use super::placements::AppDiff;
+use crate::Compiled;
 use crate::base::SmolStr;
 
 /// What happens to one cluster.
@@ -58,6 +60,42 @@ pub(super) fn impacts(placements: &[AppDiff], tally: &Tally) -> Vec<ClusterImpac
         }
     });
     all.filter(ClusterImpact::is_touched).collect()
+}
+
+/// More deletions than may happen without an approval.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OverBudget {
+    /// The cluster; none for all clusters together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<SmolStr>,
+    /// Objects that would be deleted.
+    pub objects: u64,
+    /// Objects there are.
+    pub of: u64,
+    /// Objects that may be deleted.
+    pub allowed: u64,
+}
+
+/// All together first, then clusters by name.
+pub(super) fn over_budget(head: &Compiled, tally: &Tally) -> Vec<OverBudget> {
+    let limits = head.fleet.settings.limits;
+    let over = |cluster: Option<&SmolStr>, objects: u64, of: u64| {
+        let allowed = limits.allowed_deletions(of);
+        (objects > allowed).then(|| OverBudget { cluster: cluster.cloned(), objects, of, allowed })
+    };
+    let sum = |count: fn(&ClusterTally) -> u64| tally.clusters.values().map(count).sum::<u64>();
+    let fleet = over(None, sum(|c| c.removed), sum(|c| c.before));
+    let clusters = tally.clusters.iter().filter_map(|(name, c)| over(Some(name), c.removed, c.before));
+    fleet.into_iter().chain(clusters).collect()
+}
+
+impl fmt::Display for OverBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cluster, objects, of, allowed } = self;
+        let place = cluster.as_ref().map_or_else(|| "in all clusters".to_owned(), |name| format!("in {name}"));
+        write!(f, "{objects} of {of} objects {place}, where {allowed} may go")
+    }
 }
 
 impl ClusterImpact {

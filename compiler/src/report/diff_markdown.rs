@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::diff_text::{all_causes, counts, deletion, field_lines, impact_rows, joined, object_line, summary};
+use super::diff_text::{
+    OVER_BUDGET, all_causes, counts, deletion, field_lines, impact_rows, joined, object_line, summary,
+};
 use super::values::visible;
 use crate::diff::{AppChange, AppDiff, FleetDiff, ObjectChange, ObjectDiff, WorkloadDiff};
 
@@ -35,6 +37,11 @@ pub fn diff_markdown(diff: &FleetDiff) -> String {
     );
     let deleted = diff.objects.iter().filter(|object| object.change.deletes());
     page.list("Deleted", deleted.map(|object| format!("- {}\n", code(&deletion(object)))).collect(), 5);
+    page.list(
+        OVER_BUDGET,
+        diff.over_budget.iter().map(|over| format!("- {}\n", escape(&over.to_string()))).collect(),
+        5,
+    );
     let clusters = diff.clusters.iter().map(|c| format!("- {}: {}\n", code(&c.cluster), escape(&joined(&c.edits))));
     page.list("Clusters", clusters.collect(), 4);
     page.table(
@@ -43,6 +50,8 @@ pub fn diff_markdown(diff: &FleetDiff) -> String {
         placements(diff),
         3,
     );
+    let rules = diff.rules.iter().map(|rule| format!("- {}\n", escape(&visible(&rule.to_string()))));
+    page.list("Rules", rules.collect(), 3);
     let shortfalls =
         diff.new_shortfalls.iter().map(|s| format!("- {}: {}\n", code(&s.app), escape(&s.shortfall.to_string())));
     page.list("Not possible any more", shortfalls.collect(), 3);
@@ -74,7 +83,7 @@ fn placements(diff: &FleetDiff) -> Vec<String> {
                 AppChange::Removed => "app removed",
                 AppChange::Changed => "",
             };
-            rows.push(format!("| {} | | | | {} | {why} |\n", cell(&app.app), shortened(&clusters)));
+            rows.push(format!("| {} | | | | {} | {why} |\n", named(app), shortened(&clusters)));
         }
     }
     rows
@@ -85,7 +94,15 @@ fn workload_row(app: &AppDiff, workload: &WorkloadDiff) -> String {
         workload.clusters.iter().map(|row| format!("{} {}", row.cluster, counts(row, workload.counted))).collect();
     let WorkloadDiff { workload: key, before, after, .. } = workload;
     let why = escape(&clipped(&all_causes(workload)));
-    format!("| {} | {} | {before} | {after} | {} | {why} |\n", cell(&app.app), cell(key), shortened(&clusters))
+    format!("| {} | {} | {before} | {after} | {} | {why} |\n", named(app), cell(key), shortened(&clusters))
+}
+
+/// An app, and the name it had.
+fn named(app: &AppDiff) -> String {
+    match &app.renamed_from {
+        Some(was) => format!("{} (was {})", cell(&app.app), cell(was)),
+        None => cell(&app.app),
+    }
 }
 
 /// Up to eight entries and how many more.

@@ -9,6 +9,10 @@ use crate::diff::{
     AppChange, AppDiff, ClusterImpact, CountChange, FleetDiff, ObjectChange, ObjectDiff, Why, WorkloadDiff,
 };
 
+/// The title of deletions that nobody makes without being asked.
+pub(super) const OVER_BUDGET: &str =
+    "Waits for an approval once it is merged: more deletions than `limits.deletions` allows";
+
 /// The whole diff. Nothing is left out but names of clusters beyond three, which the data has.
 #[must_use]
 pub fn diff_text(diff: &FleetDiff) -> String {
@@ -21,12 +25,14 @@ pub fn diff_text(diff: &FleetDiff) -> String {
     );
     let deleted = diff.objects.iter().filter(|object| object.change.deletes());
     section(&mut text, "Deleted", deleted.map(|object| format!("  - {}\n", deletion(object))));
+    section(&mut text, OVER_BUDGET, diff.over_budget.iter().map(|over| format!("  {over}\n")));
     section(
         &mut text,
         "Clusters",
         diff.clusters.iter().map(|cluster| format!("  {}: {}\n", cluster.cluster, joined(&cluster.edits))),
     );
     section(&mut text, "Placements", diff.placements.iter().map(placement));
+    section(&mut text, "Rules", diff.rules.iter().map(|rule| format!("  {}\n", visible(&rule.to_string()))));
     let others = diff.objects.iter().filter(|object| !matches!(object.change, ObjectChange::Removed { .. }));
     section(
         &mut text,
@@ -108,7 +114,8 @@ fn placement(app: &AppDiff) -> String {
     let (added, removed) = (clusters(&app.clusters_added, '+'), clusters(&app.clusters_removed, '-'));
     let where_ =
         if added.is_empty() && removed.is_empty() { String::new() } else { format!(" clusters:{added}{removed}") };
-    let _ = writeln!(text, "  {}{note}{where_}", app.app);
+    let was = app.renamed_from.as_ref().map(|was| format!(" was {was}")).unwrap_or_default();
+    let _ = writeln!(text, "  {}{was}{note}{where_}", app.app);
     for workload in &app.workloads {
         let _ = writeln!(text, "    {}", workload_line(workload));
         let rows: Vec<Vec<String>> = workload

@@ -17,6 +17,7 @@ mod table;
 mod tides;
 mod values;
 mod verdicts;
+mod waits;
 mod what_if;
 mod what_if_text;
 mod why;
@@ -27,16 +28,21 @@ pub use deficits::{deficits, lapses};
 pub use diff_markdown::diff_markdown;
 pub use diff_text::diff_text;
 pub use located::{Located, Position, ReadFile, Related, located};
-pub use plan::{AppReport, ClusterReport, MoveReport, PlanReport, ResourceReport, SeatReport, WorkloadReport, plan};
+pub use plan::{
+    AppReport, ClusterReport, MoveReport, PlanReport, ResourceReport, SeatReport, TransferReport, WorkloadReport, plan,
+};
 pub use references::references;
 pub use tides::{
     PhaseReport, SimulationReport, TideEvent, TidePhaseReport, TideReport, TideSimulation, TidesReport, simulate_tides,
     tides,
 };
 pub use verdicts::verdicts_line;
+pub use waits::waits;
 pub use what_if::{FloorReport, HeadroomReport, LeftReport, ScenarioReport, WhatIfReport, scenario};
 pub use what_if_text::{what_if_markdown, what_if_text};
-pub use why::{ClusterWhy, FieldReport, NeedReport, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
+pub use why::{
+    ClusterWhy, FieldReport, NeedReport, Treatment, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why,
+};
 
 #[cfg(test)]
 mod tests;

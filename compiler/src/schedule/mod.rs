@@ -28,6 +28,7 @@ mod state;
 mod target;
 #[cfg(test)]
 mod tests;
+mod transfers;
 mod verdict;
 mod view;
 
@@ -91,5 +92,6 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
             break;
         }
     }
+    transfers::ask_quotas(&mut stage, record);
     Target { settled, ..target::target(&mut stage) }
 }

@@ -82,8 +82,7 @@ impl<'a> View<'a> {
             .iter()
             .filter_map(|(team, app, cluster)| Some((fleet.app_id(team, app)?, fleet.cluster_id(cluster)?)))
             .collect();
-        let suspended = record.suspended.iter().filter(|app| record.apps.contains_key(*app));
-        let suspended = suspended.filter_map(|(team, app)| fleet.app_id(team, app)).collect();
+        let suspended = record.suspended.iter().filter_map(|(team, app)| fleet.app_id(team, app)).collect();
         let apps = fleet
             .app_ids()
             .map(|id| {

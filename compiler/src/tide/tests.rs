@@ -177,3 +177,68 @@ fn days_say_what_the_wall_clock_did() {
         ]
     );
 }
+
+/// Clocks that change, as problem cases of other schedulers have them: a phase begins once, is never left out, and lasts
+/// as long as the wall clock says.
+#[test]
+fn tz_01_tz_02_tz_07_a_phase_begins_once_and_is_never_skipped() {
+    let nightly = [("job", "02:00")];
+    let skipped = [("job", "02:30")];
+    let window = [("on", "22:00"), ("off", "06:00")];
+    type Row<'r> = (&'r str, &'r str, &'r [(&'r str, &'r str)], &'r str, &'r str);
+    let rows: [Row<'_>; 14] = [
+        // 02:00 happens at 00:00Z and at 01:00Z
+        ("tz-01", "Europe/Berlin", &nightly, "2026-10-24T23:59:59Z", "job since 2026-10-24T00:00:00Z"),
+        ("tz-01", "Europe/Berlin", &nightly, "2026-10-25T00:00:00Z", "job since 2026-10-25T00:00:00Z"),
+        ("tz-01", "Europe/Berlin", &nightly, "2026-10-25T01:00:00Z", "job since 2026-10-25T00:00:00Z"),
+        ("tz-01", "Europe/Berlin", &nightly, "2026-10-26T00:59:59Z", "job since 2026-10-25T00:00:00Z"),
+        ("tz-01", "Europe/Berlin", &nightly, "2026-10-26T01:00:00Z", "job since 2026-10-26T01:00:00Z"),
+        // 02:30 does not exist
+        ("tz-02", "America/New_York", &skipped, "2026-03-08T06:59:59Z", "job since 2026-03-07T07:30:00Z"),
+        ("tz-02", "America/New_York", &skipped, "2026-03-08T07:00:00Z", "job since 2026-03-08T07:00:00Z"),
+        ("tz-02", "America/New_York", &skipped, "2026-03-09T06:29:59Z", "job since 2026-03-08T07:00:00Z"),
+        ("tz-02", "America/New_York", &skipped, "2026-03-09T06:30:00Z", "job since 2026-03-09T06:30:00Z"),
+        // a night of seven hours, and one of nine
+        ("tz-07", "Europe/Berlin", &window, "2026-03-29T03:59:59Z", "on since 2026-03-28T21:00:00Z"),
+        ("tz-07", "Europe/Berlin", &window, "2026-03-29T04:00:00Z", "off since 2026-03-29T04:00:00Z"),
+        ("tz-07", "Europe/Berlin", &window, "2026-03-29T04:30:00Z", "off since 2026-03-29T04:00:00Z"),
+        ("tz-07", "Europe/Berlin", &window, "2026-10-25T04:59:59Z", "on since 2026-10-24T20:00:00Z"),
+        ("tz-07", "Europe/Berlin", &window, "2026-10-25T05:00:00Z", "off since 2026-10-25T05:00:00Z"),
+    ];
+    for (case, zone, starts, now, expected) in rows {
+        assert_eq!(phase(&timetable(zone, starts), now), expected, "{case} {now}");
+    }
+}
+
+/// `EST` is five hours behind all year: no wall clock of New York.
+#[test]
+fn tz_08_a_zone_is_a_place() {
+    assert_eq!(Zone::named("EST").unwrap_err(), ZoneError::FixedOffset("EST".to_owned()));
+    let starts = [("on", "06:20"), ("off", "09:00")];
+    let new_york = timetable("America/New_York", &starts);
+    for (now, expected) in [
+        ("2026-07-01T10:19:59Z", "off since 2026-06-30T13:00:00Z"),
+        ("2026-07-01T10:40:00Z", "on since 2026-07-01T10:20:00Z"),
+        ("2026-07-01T11:25:00Z", "on since 2026-07-01T10:20:00Z"),
+        ("2026-12-01T11:19:59Z", "off since 2026-11-30T14:00:00Z"),
+        ("2026-12-01T11:20:00Z", "on since 2026-12-01T11:20:00Z"),
+    ] {
+        assert_eq!(phase(&new_york, now), expected, "{now}");
+    }
+}
+
+/// What begins on working days alone ends all the same: the last phase of Friday lasts until Monday.
+#[test]
+fn tidal_01_a_window_of_working_days_ends_on_friday() {
+    use Weekday::{Friday, Monday, Thursday, Tuesday, Wednesday};
+    let mut vienna = timetable("Europe/Vienna", &[("in", "07:15"), ("out", "21:45")]);
+    vienna.days = [Monday, Tuesday, Wednesday, Thursday, Friday].into_iter().collect();
+    for (now, expected) in [
+        ("2026-06-05T19:44:59Z", "in since 2026-06-05T05:15:00Z"),
+        ("2026-06-05T20:00:00Z", "out since 2026-06-05T19:45:00Z"),
+        ("2026-06-06T10:00:00Z", "out since 2026-06-05T19:45:00Z"),
+        ("2026-06-08T05:30:00Z", "in since 2026-06-08T05:15:00Z"),
+    ] {
+        assert_eq!(phase(&vienna, now), expected, "{now}");
+    }
+}

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::{DigestWriter, SmolStr};
+use fleetwright_compiler::model::{DeletionLimit, Limits};
 
 use crate::cluster::Key;
 
@@ -27,14 +28,12 @@ impl Budget {
     /// How many of so many objects may go.
     #[must_use]
     pub fn allows(self, of: usize) -> usize {
-        let share = |percent: u32| of.saturating_mul(percent as usize) / 100;
-        match self {
-            Self::Default => share(20).max(10),
-            Self::Stated { share_percent, count } => {
-                let by_share = share_percent.map_or(usize::MAX, |percent| share(percent).max(1));
-                by_share.min(count.map_or(usize::MAX, |count| count as usize))
-            }
-        }
+        let deletions = match self {
+            Self::Default => None,
+            Self::Stated { share_percent, count } => Some(DeletionLimit { share_percent, count }),
+        };
+        let allowed = Limits { deletions }.allowed_deletions(u64::try_from(of).unwrap_or(u64::MAX));
+        usize::try_from(allowed).unwrap_or(usize::MAX)
     }
 }
 

@@ -76,6 +76,37 @@ fn reasons_say_what_is_missing() {
     }
 }
 
+/// Problem cases: counters of an older generation say nothing, and an autoscaler's growth is on its way, not failed.
+#[test]
+fn health_01_health_03_on_its_way_is_neither_healthy_nor_failed() {
+    let deployment = |generation: u64, replicas: u32, status: Value| {
+        json!({ "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": { "generation": generation }, "spec": { "replicas": replicas }, "status": status })
+    };
+    let progressing =
+        |status: &str, reason: &str| json!([{ "type": "Progressing", "status": status, "reason": reason }]);
+    let available = json!([{ "type": "Available", "status": "True" }]);
+    let counts = |seen: u64, ready: u32, conditions: &Value| {
+        json!({ "observedGeneration": seen, "replicas": 6, "updatedReplicas": 6, "readyReplicas": ready,
+                "availableReplicas": ready, "conditions": conditions })
+    };
+    let rows = [
+        ("health-01", deployment(7, 6, counts(6, 6, &available)), Health::InProgress),
+        ("health-01", deployment(7, 6, counts(7, 6, &available)), Health::Current),
+        ("health-03", deployment(2, 6, counts(2, 3, &progressing("True", "ReplicaSetUpdated"))), Health::InProgress),
+        (
+            "health-03",
+            deployment(2, 6, counts(2, 3, &progressing("False", "ProgressDeadlineExceeded"))),
+            Health::Failed,
+        ),
+        ("health-03", deployment(2, 6, counts(2, 6, &available)), Health::Current),
+    ];
+    for (case, object, expected) in rows {
+        let (health, why) = assess(&object);
+        assert_eq!(health, expected, "{case}: {why}");
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_never_healthy() {
     let rows = [

@@ -2,7 +2,11 @@
 //!
 //! Invariant: nothing is decided here.
 
+#[cfg(feature = "kube")]
+pub mod ask;
 pub mod clock;
 pub mod git;
 #[cfg(feature = "kube")]
 pub mod kube;
+#[cfg(feature = "kube")]
+pub mod serve;

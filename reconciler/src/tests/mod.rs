@@ -3,7 +3,9 @@
 mod capacity;
 mod orders;
 mod outages;
+mod problem_cases;
 mod pushes;
+mod renames;
 mod ticks;
 mod tides;
 mod undo;

@@ -9,6 +9,7 @@ use super::world::{World, app, fleet};
 use crate::advance::{AdvanceError, advance};
 use crate::commit::LiveCommit;
 use crate::io::git::GitRepo;
+use crate::observation::Observation;
 use crate::ports::{CommitId, FleetRepo, NewCommit, PortError, PushError};
 
 /// A repository in which something happens right before the first push.
@@ -43,9 +44,23 @@ impl FleetRepo for Before<'_> {
     }
 }
 
-fn advance_before<'a>(world: &'a World, dies: bool, happens: impl FnOnce() + 'a) -> Result<usize, AdvanceError> {
+/// A tick during which something happens right before its first push; how many commits it pushed.
+pub fn advance_before<'a>(
+    world: &'a World,
+    observation: Option<&Observation>,
+    happens: impl FnOnce() + 'a,
+) -> Result<usize, AdvanceError> {
+    pushed_before(world, observation, false, happens)
+}
+
+fn pushed_before<'a>(
+    world: &'a World,
+    observation: Option<&Observation>,
+    dies: bool,
+    happens: impl FnOnce() + 'a,
+) -> Result<usize, AdvanceError> {
     let mut repo = Before { inner: world.repo("racer.git"), happens: Some(Box::new(happens)), dies };
-    let advanced = advance(&mut repo, &world.clock, &world.session, &world.identity, &world.branches, None)?;
+    let advanced = advance(&mut repo, &world.clock, &world.session, &world.identity, &world.branches, observation)?;
     Ok(advanced.pushed.len())
 }
 
@@ -55,7 +70,7 @@ fn of_two_deciders_the_second_adds_nothing() {
     let mut files = fleet();
     app(&mut files, "api", 3, "");
     world.commit_main(&files);
-    let pushed = advance_before(&world, false, || {
+    let pushed = advance_before(&world, None, || {
         assert_eq!(world.advance().unwrap().pushed.len(), 1);
     });
     pushed.unwrap();
@@ -66,7 +81,7 @@ fn of_two_deciders_the_second_adds_nothing() {
     // with clocks that differ, the later one loses, decides again, and finds nothing left
     app(&mut files, "api", 4, "");
     world.commit_main(&files);
-    let pushed = advance_before(&world, false, || {
+    let pushed = advance_before(&world, None, || {
         world.clock.0.set(world.clock.0.get() + 1);
         assert_eq!(world.advance().unwrap().pushed.len(), 1);
     });
@@ -80,7 +95,7 @@ fn a_persons_push_meanwhile_is_kept() {
     let mut files = fleet();
     app(&mut files, "api", 3, "");
     world.commit_main(&files);
-    let pushed = advance_before(&world, false, || {
+    let pushed = advance_before(&world, None, || {
         let mut live = world.files("live");
         live.insert("state/lifecycle/a.yaml".into(), "lifecycle: Cordoned\n".into());
         world.commit("live", &live);
@@ -103,7 +118,7 @@ fn a_branch_that_was_set_back_meanwhile_is_not_moved_forward_again() {
         }
     }
     let second = world.tip("live").unwrap();
-    let pushed = advance_before(&world, false, || {
+    let pushed = advance_before(&world, None, || {
         world.remote.reference("refs/heads/live", first, true, "set back").unwrap();
     });
     assert_eq!(pushed.unwrap(), 1);
@@ -116,9 +131,9 @@ fn a_branch_that_was_set_back_meanwhile_is_not_moved_forward_again() {
 fn killed_before_a_push_nothing_is_half_done() {
     let world = World::new();
     world.commit_main(&fleet());
-    assert!(advance_before(&world, true, || {}).is_err());
+    assert!(pushed_before(&world, None, true, || {}).is_err());
     assert_eq!(world.tip("live"), None);
-    assert_eq!(advance_before(&world, false, || {}).unwrap(), 1);
+    assert_eq!(advance_before(&world, None, || {}).unwrap(), 1);
 }
 
 #[test]

@@ -41,4 +41,7 @@ family! {
     /// Apps of a group share their clusters (`affinity`), or share none (`antiAffinity`), and this one is where it should
     /// not be: it was there before, and has no place elsewhere. It moves as soon as it has one.
     GROUP_BROKEN = 1144 Warning "group that cannot be kept";
+    /// An App is applied in a cluster once those in its `dependsOn` are Current there, and one of them does not go to all of
+    /// its clusters. In those without it the App is never applied. Place both alike, or wait for less.
+    WAITS_ELSEWHERE = 1145 Warning "app that waits for one that goes elsewhere";
 }

@@ -3,4 +3,6 @@
 mod fields;
 pub(crate) mod fixture;
 mod fleets;
+mod problem_cases;
+mod renames;
 mod secrets;

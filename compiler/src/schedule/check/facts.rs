@@ -273,7 +273,7 @@ impl<'a> AppFacts<'a> {
         }
         let key = (fleet.team(app.team).name.clone(), app.name.clone());
         let placed = inputs.record.apps.get(&key);
-        let suspended = placed.is_some() && inputs.record.suspended.contains(&key);
+        let suspended = inputs.record.suspended.contains(&key);
         let mut facts = Self { id, app, target, placed, suspended, workloads: Vec::with_capacity(app.workloads.len()) };
         for (index, workload) in app.workloads.iter().enumerate() {
             let workload = facts.workload(inputs, index, workload);

@@ -207,6 +207,14 @@ fn a_suspended_app_stays_as_it_is_recorded() {
         assert_eq!(fleet.seats(&target, "web"), "g=7 z=2", "{name}");
         assert_eq!(fleet.violations(&target), Vec::<String>::new(), "{name}");
     }
+    // One that runs nowhere stays so.
+    let mut fleet = two_clusters(50);
+    fleet.record.suspended = [("team".into(), "new".into())].into();
+    let app = fleet.app("new", Strategy::StaticWeight).deployment_of(4, "cpu=1000");
+    fleet.add(app);
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "new"), "");
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
     // What it holds is not given to others.
     let mut fleet = two_clusters(8);
     fleet.record.suspended = [("team".into(), "web".into())].into();

@@ -5,8 +5,11 @@ use fleetwright_compiler::{Compiled, Session, compile, schedule};
 
 use super::rig::{Rig, config_map, deployment, done, key, namespace};
 use crate::apply::desired::Desired;
+use crate::apply::floor::{Floor, floors};
 use crate::apply::inventory::{ID_LABEL, PART_OF_LABEL};
 use crate::apply::run::PassError;
+use crate::health::Health;
+use crate::observation::{Answers, AppSeen, ClusterSeen, Observation, WorkloadSeen};
 use crate::simulated::Counters;
 
 fn compiled(image: &str, with_extra: bool) -> Compiled {
@@ -182,4 +185,40 @@ fn an_old_order_is_not_carried_out() {
     rig.fetched_secs = None;
     rig.pass();
     assert!(rig.has("/ConfigMap/default/c"));
+}
+
+/// bugs.json health-05: what runs is summed over clusters; one that does not report is unknown, which counts as nothing
+/// ready and lowers nothing.
+#[test]
+fn ready_replicas_are_summed_over_the_clusters_that_answer() {
+    let compiled = compiled("web:1", false);
+    let cluster = compiled.fleet.cluster_id("a").expect("cluster a");
+    let seen = |answers: Answers, ready: u32| {
+        let workloads = [("apps/Deployment/web".into(), WorkloadSeen { replicas: 2, ready })].into();
+        let (health, blocking, content) = (Health::Current, Vec::new(), "c".into());
+        let app = AppSeen { health, blocking, workloads, content, since_secs: 0 };
+        let apps = [(("shop".into(), "web".into()), app)].into();
+        ClusterSeen {
+            answers,
+            uid: None,
+            clock_ahead_secs: None,
+            capacity: None,
+            applied: None,
+            is_complete: true,
+            apps,
+        }
+    };
+    let (yes, no) = (|| Answers::Yes { since_secs: 0 }, || Answers::No { since_secs: 0, error: "timeout".into() });
+    for (here, there, ready_elsewhere) in [
+        (yes(), seen(yes(), 2), 2),
+        (yes(), seen(yes(), 1), 1),
+        (yes(), seen(no(), 2), 0),
+        (yes(), seen(Answers::NotYetKnown, 2), 0),
+        (no(), seen(yes(), 2), 2),
+    ] {
+        let clusters = [("a".into(), seen(here, 2)), ("b".into(), there)].into();
+        let observation = Observation { clusters };
+        let found = floors(&compiled, cluster, &observation, &|_| 100);
+        assert_eq!(found.get(&key(WEB)), Some(&Floor { ready_elsewhere, needed: 4 }), "{observation:?}");
+    }
 }

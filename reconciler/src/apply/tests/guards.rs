@@ -27,6 +27,7 @@ fn no_cluster_is_lowered_blindly() {
     assert_eq!(rig.get(WEB).expect("web")["spec"]["replicas"], 2);
 }
 
+/// bugs.json prune-08: what a placement moved away goes once the new copy is healthy.
 #[test]
 fn an_app_leaves_whole_and_only_when_enough_is_ready_elsewhere() {
     let mut rig = running(10);

@@ -1,6 +1,6 @@
 //! From a kubeconfig, or from inside a pod, to a client.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -45,13 +45,29 @@ impl KubeRuntime {
         runtime.map(|runtime| Self(Arc::new(runtime))).map_err(|error| ConnectError::of("no threads", &error))
     }
 
-    pub(super) fn block_on<F: Future>(&self, future: F) -> F::Output {
+    pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.0.block_on(future)
     }
 
-    pub(super) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> tokio::task::AbortHandle {
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> tokio::task::AbortHandle {
         self.0.spawn(future).abort_handle()
     }
+}
+
+/// The names of the contexts of a kubeconfig, in its order. `None`: `$KUBECONFIG`, else `~/.kube/config`.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<String>, ConnectError> {
+    Ok(read(kubeconfig)?.contexts.into_iter().map(|context| context.name).collect())
+}
+
+fn read(kubeconfig: Option<&Path>) -> Result<Kubeconfig, ConnectError> {
+    let read = match kubeconfig {
+        Some(path) => Kubeconfig::read_from(path),
+        None => Kubeconfig::read(),
+    };
+    read.map_err(|error| ConnectError::of("the kubeconfig cannot be read", &error))
 }
 
 pub(super) fn client(runtime: &KubeRuntime, connection: &Connection) -> Result<kube::Client, ConnectError> {
@@ -60,11 +76,7 @@ pub(super) fn client(runtime: &KubeRuntime, connection: &Connection) -> Result<k
             kube::Config::incluster().map_err(|error| ConnectError::of("no service account in this pod", &error))?
         }
         Connection::Context { kubeconfig, context } => {
-            let read = match kubeconfig {
-                Some(path) => Kubeconfig::read_from(path),
-                None => Kubeconfig::read(),
-            };
-            let file = read.map_err(|error| ConnectError::of("the kubeconfig cannot be read", &error))?;
+            let file = read(kubeconfig.as_deref())?;
             let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
             let loaded = runtime.block_on(kube::Config::from_custom_kubeconfig(file, &options));
             loaded.map_err(|error| ConnectError::of(context.as_deref().unwrap_or("the current context"), &error))?
