@@ -13,8 +13,9 @@ use fleetwright_compiler::tide::Timestamp;
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
-    advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, get, history, init, plan, promote_decider,
-    reconcile, render, resume, schema, status, streams, suspend, tide, tree, uncordon, undo, what_if, why,
+    advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, get, history, init,
+    plan, promote_decider, reconcile, render, resume, schema, status, streams, suspend, tide, tree, uncordon, undo,
+    what_if, why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.

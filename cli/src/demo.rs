@@ -73,7 +73,11 @@ fn simulated(scratch: &Scratch) -> Result<(), Failure> {
     stage.until("the replicas moved", |status| all_current(status) && ready(status, "chat", "eu-1") == 8)?;
     stage.table()?;
 
-    chapter(4, "A cluster dies", "eu-2 stops answering. After 60 s it counts as lost, and what it ran starts elsewhere.")?;
+    chapter(
+        4,
+        "A cluster dies",
+        "eu-2 stops answering. After 60 s it counts as lost, and what it ran starts elsewhere.",
+    )?;
     stage.clusters().down("eu-2", true);
     let failover = stage.until("the replicas run elsewhere", |status| {
         ready(status, "checkout", "asia-1") + ready(status, "checkout", "eu-1") == 6
@@ -126,7 +130,8 @@ fn real(scratch: &Scratch, kubeconfig: &std::path::Path) -> Result<(), Failure> 
 
         chapter(4, "git revert brings it back", "")?;
         clone.revert(&mut stage, "live", &drained)?;
-        stage.until("it runs its share again", |status| all_current(status) && ready(status, "checkout", &first) > 0)?;
+        stage
+            .until("it runs its share again", |status| all_current(status) && ready(status, "checkout", &first) > 0)?;
         stage.table()?;
     }
     clone.log()?;
@@ -160,10 +165,7 @@ fn cluster_state<'s>(status: &'s Status, name: &str) -> Option<&'s str> {
     status.clusters.iter().find(|cluster| cluster.name == name).map(|cluster| cluster.state.as_str())
 }
 
-fn app<'s>(
-    status: &'s Status,
-    name: &str,
-) -> Option<&'s fleetwright_reconciler::controller::status::AppStatus> {
+fn app<'s>(status: &'s Status, name: &str) -> Option<&'s fleetwright_reconciler::controller::status::AppStatus> {
     status.apps.iter().find(|app| app.app == name)
 }
 

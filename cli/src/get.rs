@@ -59,7 +59,9 @@ fn apps(status: &Status, format: Format) -> String {
             .clusters
             .iter()
             .map(|placement| match format {
-                Format::Wide => format!("{} {}/{} {}", placement.cluster, placement.ready, placement.replicas, placement.health),
+                Format::Wide => {
+                    format!("{} {}/{} {}", placement.cluster, placement.ready, placement.replicas, placement.health)
+                }
                 _ => format!("{} {}", placement.cluster, placement.ready),
             })
             .collect();

@@ -82,7 +82,9 @@ impl Source {
         match self {
             Self::Server(connections, server) => {
                 let body = ask(connections, server, "/api/status")?;
-                body.ok_or_else(|| Failure::Environment(format!("{server} serves no status: is it a fleetwright controller?")))
+                body.ok_or_else(|| {
+                    Failure::Environment(format!("{server} serves no status: is it a fleetwright controller?"))
+                })
             }
             Self::Clusters(looker) => looker.look(),
         }
@@ -104,8 +106,14 @@ impl Source {
     }
 }
 
-fn ask<T: serde::de::DeserializeOwned>(connections: &Connections, server: &str, path: &str) -> Result<Option<T>, Failure> {
-    let Some(body) = ask::get(connections.runtime(), server, path).map_err(Failure::Environment)? else { return Ok(None) };
+fn ask<T: serde::de::DeserializeOwned>(
+    connections: &Connections,
+    server: &str,
+    path: &str,
+) -> Result<Option<T>, Failure> {
+    let Some(body) = ask::get(connections.runtime(), server, path).map_err(Failure::Environment)? else {
+        return Ok(None);
+    };
     serde_json::from_str(&body)
         .map(Some)
         .map_err(|e| Failure::Environment(format!("{server} is of another version: its answer cannot be read ({e})")))
@@ -119,7 +127,10 @@ impl Looker {
             return Err(Failure::Environment(error.to_string()));
         }
         let Some(wanted) = self.controller.wanted().map(Arc::clone) else {
-            return Err(Failure::Guard(format!("there is no branch `{}` yet: `fleetwright advance` makes it", branches.live)));
+            return Err(Failure::Guard(format!(
+                "there is no branch `{}` yet: `fleetwright advance` makes it",
+                branches.live
+            )));
         };
         let board = self.controller.board().clone();
         for cluster in wanted.clusters() {

@@ -83,7 +83,8 @@ fn chain(placement: &Placement, most: usize) -> String {
     let since = placement.since.as_deref().map(|since| format!(" since {since}")).unwrap_or_default();
     let mut text = format!("{}: {}{since}", placement.cluster, placement.health);
     let objects = placement.held.iter().map(|held| format!("{}: {}", held.object, held.reason));
-    let blocking = placement.blocking.iter().filter(|object| placement.held.iter().all(|held| held.object != object.object));
+    let blocking =
+        placement.blocking.iter().filter(|object| placement.held.iter().all(|held| held.object != object.object));
     let blocking = blocking.map(|object| {
         format!("{}: {}, {}", object.object, object.health.as_deref().unwrap_or_default(), object.reason)
     });

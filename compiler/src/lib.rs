@@ -152,6 +152,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
     diagnostics.extend(report::deficits(&fleet, &target));
     diagnostics.extend(report::lapses(&fleet, &lapses));
+    diagnostics.extend(report::references(&fleet, &variants, &plan));
     diagnostics.extend(report::waits(&fleet, &plan));
     diagnostics.extend(report::capacity(&fleet, &record, &target));
     diagnostics.sort();

@@ -48,7 +48,7 @@ pub struct Op {
 
 /// The row of an op.
 pub fn lookup(op: &str) -> Option<&'static Op> {
-    let families: [&'static [Op]; 11] = [
+    let families: [&'static [Op]; 12] = [
         crate::components::OPS,
         crate::yaml::OPS,
         crate::kubernetes::OPS,
@@ -58,6 +58,7 @@ pub fn lookup(op: &str) -> Option<&'static Op> {
         crate::policy_order::OPS,
         crate::quota::OPS,
         crate::estimate::OPS,
+        crate::interpreter::OPS,
         crate::spread::OPS,
         crate::tide::OPS,
     ];

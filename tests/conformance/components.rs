@@ -1,15 +1,15 @@
 //! Kinds of several components: what Karmada's interpreters make of them, and where a set of them goes.
 
-use fleetwright_compiler::base::quantity::amount_text;
-use fleetwright_compiler::kinds::components::{Component, components};
+use fleetwright_compiler::kinds::custom::{Component, find};
 use fleetwright_compiler::kinds::native::split_api_version;
-use fleetwright_compiler::kinds::pod;
+use fleetwright_compiler::model::lower::shipped_kinds;
 use fleetwright_compiler::schedule::select::{Candidate, Class, Constraint, Need, select};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::asked::{Deviation, Op, Unanswered, as_written};
 use crate::estimate::{Amounts, resources};
+use crate::interpreter::requirements;
 use crate::read::read;
 
 pub const OPS: &[Op] = &[
@@ -58,7 +58,7 @@ fn of_object(input: &Value) -> Result<Value, Unanswered> {
     let OfObject { api_version, kind, desired, observed, _desired_replicas } = read(input)?;
     let object = desired.or(observed).unwrap_or_default();
     let (group, _) = split_api_version(&api_version);
-    match components(group, &kind, &object) {
+    match find(shipped_kinds(), group, &kind).map(|known| known.components(&object)) {
         None => Err(Unanswered::Unmapped(format!("{api_version} {kind} has no components here"))),
         Some(components) => Ok(json!({ "components": components.iter().map(karmadas).collect::<Vec<_>>() })),
     }
@@ -67,25 +67,8 @@ fn of_object(input: &Value) -> Result<Value, Unanswered> {
 /// A component in Karmada's words.
 fn karmadas(component: &Component) -> Value {
     let mut part = json!({ "name": component.name.as_str(), "replicas": component.replicas });
-    let Some(spec) = &component.pod else { return part };
-    let facts = pod::read(spec).facts;
-    let requests: Value = facts
-        .requests
-        .iter()
-        .map(|(name, amount)| (name.to_string(), Value::from(amount_text(name, amount))))
-        .collect();
-    let mut claim = json!({});
-    for (field, karmadas) in [("/nodeSelector", "nodeSelector"), ("/tolerations", "tolerations")] {
-        if let Some(stated) = spec.pointer(field) {
-            claim[karmadas] = stated.clone();
-        }
-    }
-    if let Some(required) = spec.pointer("/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution") {
-        claim["hardNodeAffinity"] = required.clone();
-    }
-    part["replicaRequirements"] = json!({ "resourceRequest": requests, "nodeClaim": claim });
-    if let Some(class) = spec.get("priorityClassName") {
-        part["replicaRequirements"]["priorityClassName"] = class.clone();
+    if let Some(spec) = &component.pod {
+        part["replicaRequirements"] = requirements(spec);
     }
     part
 }

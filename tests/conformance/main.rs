@@ -16,6 +16,7 @@ mod cases;
 mod components;
 mod division;
 mod estimate;
+mod interpreter;
 mod kubernetes;
 mod lowered;
 mod outcome;

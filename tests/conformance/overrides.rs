@@ -240,9 +240,12 @@ fn image_patches(input: &Value) -> Result<Value, Unanswered> {
         return Err(Unanswered::Unmapped("one place among several images: a `set`, not `images`".to_owned()));
     }
     let references: Vec<ImageRef> = images.iter().filter_map(|image| ImageRef::parse(image).ok()).collect();
-    let rule = |reference: &ImageRef, new_name: Option<String>, new_tag: Option<String>| {
-        let name = ImageRef { tag: None, digest: None, ..reference.clone() }.to_string();
-        ImageRule { name: name.into(), new_name, new_tag, digest: None }
+    let bare = |reference: &ImageRef| ImageRef { tag: None, digest: None, ..reference.clone() }.to_string();
+    let rule = |reference: &ImageRef, new_name: Option<String>, new_tag: Option<String>| ImageRule {
+        name: bare(reference).into(),
+        new_name,
+        new_tag,
+        digest: None,
     };
     let named = |host: &Option<SmolStr>| match host {
         Some(host) => format!("{host}/{value}"),
@@ -255,6 +258,21 @@ fn image_patches(input: &Value) -> Result<Value, Unanswered> {
         }
         ("Repository", "replace") => Operation::Images {
             rules: references.iter().map(|reference| rule(reference, Some(named(&reference.host)), None)).collect(),
+            new_registry: None,
+        },
+        // Where Karmada adds to a part or removes one, a person writes the whole new name.
+        ("Repository", "add") => Operation::Images {
+            rules: references
+                .iter()
+                .map(|reference| rule(reference, Some(format!("{}{value}", bare(reference))), None))
+                .collect(),
+            new_registry: None,
+        },
+        ("Registry", "remove") => Operation::Images {
+            rules: references
+                .iter()
+                .map(|reference| rule(reference, Some(bare(&ImageRef { host: None, ..reference.clone() })), None))
+                .collect(),
             new_registry: None,
         },
         ("Tag", "replace") => Operation::Images {

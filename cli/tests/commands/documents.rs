@@ -32,9 +32,13 @@ fn of_the_readme_and_the_examples() {
     let root = workspace();
     let target = TempDir::new().expect("a temporary folder");
     let mut run = BTreeSet::new();
-    for document in
-        ["README.md", "examples/web-shop/README.md", "examples/ai-platform/README.md", "examples/add-ons/README.md"]
-    {
+    for document in [
+        "README.md",
+        "examples/web-shop/README.md",
+        "examples/ai-platform/README.md",
+        "examples/add-ons/README.md",
+        "examples/data-platform/README.md",
+    ] {
         let found = commands(&root.join(document));
         assert!(!found.is_empty(), "{document} shows no command");
         for arguments in found {

@@ -42,7 +42,7 @@ pub use selector::{AppSelector, ClusterSelector};
 pub use team::{GroupKind, KindsSpec, NamespaceSpec, QuotaScope, QuotaSpec, TeamSpec};
 pub use tide::{AppTide, PhaseSpec, TideDay, TideSpec, TimeOfDay};
 pub use values::{Duration, IntOrPercent, Weights};
-pub use workload_kind::{ComponentSpec, HealthSpec, WorkloadKindSpec};
+pub use workload_kind::{ComponentSpec, DependencySpec, DerivedComponents, HealthSpec, WorkloadKindSpec};
 
 use std::collections::BTreeMap;
 

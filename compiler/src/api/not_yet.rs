@@ -46,11 +46,6 @@ pub const NOT_YET: &[NotYet] = &[
     field("Tide", &["spec", "move", "every"], STEPS),
     field("Tide", &["spec", "move", "wait"], STEPS),
     field("Tide", &["spec", "move", "deadline"], STEPS),
-    field("WorkloadKind", &["spec", "replicas"], "custom resources are not divided yet"),
-    field("WorkloadKind", &["spec", "templates"], "pods of custom resources are not counted yet"),
-    field("WorkloadKind", &["spec", "components"], "pods of custom resources are not counted yet"),
-    field("WorkloadKind", &["spec", "dividable"], "custom resources are not divided yet"),
-    field("WorkloadKind", &["spec", "dependencies"], "dependencies do not follow custom resources yet"),
     field("WorkloadKind", &["spec", "statePaths"], "failover needs the reconciler"),
     NotYet {
         kind: "App",

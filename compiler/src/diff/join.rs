@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::placements::pairs;
 use crate::Compiled;
 use crate::base::{AppId, Digest, SmolStr};
-use crate::kinds::replicas::WorkloadKind;
+use crate::kinds::custom::CustomKind;
+use crate::kinds::replicas::Counter;
 use crate::parse::{ObjKey, Template};
 use crate::plan::Fill;
 use crate::render::{RenderedFile, RenderedObject};
@@ -71,6 +72,8 @@ pub(super) struct Content {
     pub(super) app: Option<String>,
     /// The object but for its share.
     pub(super) template: Arc<Template>,
+    /// What a WorkloadKind teaches of its kind.
+    pub(super) custom: Option<Arc<CustomKind>>,
 }
 
 /// What happens to an object with one pair of contents.
@@ -249,7 +252,11 @@ fn identity(key: &ObjKey) -> Identity {
 }
 
 fn content(compiled: &Compiled, entry: &Entry<'_>) -> Content {
-    Content { app: entry.app.map(|app| compiled.fleet.app_name(app)), template: Arc::clone(&entry.object.template) }
+    Content {
+        app: entry.app.map(|app| compiled.fleet.app_name(app)),
+        template: Arc::clone(&entry.object.template),
+        custom: entry.object.custom.clone(),
+    }
 }
 
 fn same_owner(before: &Entry<'_>, after: &Entry<'_>, same_app: &BTreeMap<AppId, AppId>) -> bool {
@@ -258,8 +265,9 @@ fn same_owner(before: &Entry<'_>, after: &Entry<'_>, same_app: &BTreeMap<AppId, 
 
 /// Whether other counts are written.
 fn share_differs(before: &Entry<'_>, after: &Entry<'_>) -> bool {
-    let Some(kind) = WorkloadKind::of(&after.key.group, &after.key.kind) else { return false };
-    if kind.replicas_field().is_none()
+    let custom = after.object.custom.as_deref();
+    let Some(kind) = Counter::of(&after.key.group, &after.key.kind, custom) else { return false };
+    if !kind.is_counted()
         || (before.object.template.digest, before.object.fill) == (after.object.template.digest, after.object.fill)
     {
         return false;
@@ -268,7 +276,7 @@ fn share_differs(before: &Entry<'_>, after: &Entry<'_>) -> bool {
         (
             Fill::Share { replicas: Some(was), completions: None },
             Fill::Share { replicas: Some(is), completions: None },
-        ) if kind != WorkloadKind::Job => was != is,
+        ) if !kind.completes() => was != is,
         (Fill::Owned { .. }, Fill::Owned { .. }) => false,
         // what is not filled in stands in the text
         (

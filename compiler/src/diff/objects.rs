@@ -18,8 +18,9 @@ use super::join::{Content, Outcome, Tally, join};
 use super::secret::{is_secret, secret_changes};
 use crate::Compiled;
 use crate::base::{Digest, SmolStr};
+use crate::kinds::custom::CustomKind;
 use crate::kinds::native::lookup;
-use crate::kinds::replicas::WorkloadKind;
+use crate::kinds::replicas::{Counter, WorkloadKind};
 use crate::parse::{ObjKey, Template};
 
 /// Hashes that Kustomize appends to the names of generated objects: so many characters of this alphabet.
@@ -192,7 +193,8 @@ pub(super) fn object_diffs(base: &Compiled, head: &Compiled) -> (Vec<ObjectDiff>
 
 /// Whether two contents differ in the counts of the manifest at most.
 fn differ_in_counts(key: &ObjKey, before: Option<&Content>, after: Option<&Content>) -> bool {
-    let Some(kind) = WorkloadKind::of(&key.group, &key.kind) else { return false };
+    let custom = after.or(before).and_then(|content| content.custom.as_deref());
+    let Some(kind) = Counter::of(&key.group, &key.kind, custom) else { return false };
     let blank = |content: &Content| {
         let mut value = content.template.value();
         kind.set_counts(&mut value, Some(0), Some(0));
@@ -221,14 +223,19 @@ struct Lone {
 
 /// The changes from one content to another. The counts that placements state are left out.
 fn content_changes(key: &ObjKey, before: &Content, after: &Content) -> Vec<FieldChange> {
-    template_changes(key, &before.template, &after.template)
+    template_changes(key, after.custom.as_deref(), &before.template, &after.template)
 }
 
-fn template_changes(key: &ObjKey, before: &Template, after: &Template) -> Vec<FieldChange> {
+fn template_changes(
+    key: &ObjKey,
+    custom: Option<&CustomKind>,
+    before: &Template,
+    after: &Template,
+) -> Vec<FieldChange> {
     let declared = |template: &Template| {
         let mut value = template.value();
         drop_undeclared(&mut value);
-        drop_counts(key, &mut value);
+        drop_counts(key, custom, &mut value);
         value
     };
     let (before, after) = (declared(before), declared(after));
@@ -236,8 +243,11 @@ fn template_changes(key: &ObjKey, before: &Template, after: &Template) -> Vec<Fi
     if is_secret(key) { secret_changes(kind, before, after) } else { changes(kind, &before, &after) }
 }
 
-fn drop_counts(key: &ObjKey, value: &mut Value) {
-    let Some(kind) = WorkloadKind::of(&key.group, &key.kind) else { return };
+fn drop_counts(key: &ObjKey, custom: Option<&CustomKind>, value: &mut Value) {
+    let Some(kind) = WorkloadKind::of(&key.group, &key.kind) else {
+        custom.iter().for_each(|custom| custom.unset_replicas(value));
+        return;
+    };
     let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) else { return };
     if let Some(field) = kind.replicas_field() {
         spec.remove(field);
@@ -259,7 +269,8 @@ fn restarts(key: &ObjKey, fields: &[FieldChange]) -> bool {
             | WorkloadKind::Job
             | WorkloadKind::Pod
             | WorkloadKind::ReplicaSet
-            | WorkloadKind::ReplicationController,
+            | WorkloadKind::ReplicationController
+            | WorkloadKind::Custom(_),
         )
         | None => false,
     }
@@ -315,7 +326,7 @@ fn replaced(lone: &mut BTreeMap<LoneKey, Lone>) -> Vec<ObjectDiff> {
             continue;
         };
         let ObjectName { kind, namespace, name, group, version } = new.1.clone();
-        let mut fields = template_changes(&ObjKey { kind, namespace, name, group, version }, before, after);
+        let mut fields = template_changes(&ObjKey { kind, namespace, name, group, version }, None, before, after);
         fields.retain(|field| field.path != "metadata.name");
         found.push(ObjectDiff {
             app: new.0.clone(),

@@ -205,14 +205,15 @@ pub(crate) struct Placed<'c> {
 pub(crate) fn placed(compiled: &Compiled, id: AppId) -> Placed<'_> {
     let app = compiled.fleet.app(id);
     let mut placed = Placed::default();
-    let workloads: BTreeMap<usize, (usize, &Workload)> =
-        app.workloads.iter().enumerate().map(|(index, w)| (w.object, (index, w))).collect();
+    // a set has several
+    let mut workloads: BTreeMap<usize, Vec<(usize, &Workload)>> = BTreeMap::new();
+    app.workloads.iter().enumerate().for_each(|(at, w)| workloads.entry(w.object).or_default().push((at, w)));
     // a workload that is nowhere is there all the same, with nothing
     placed.counts.extend(app.workloads.iter().map(|w| (&w.key, BTreeMap::new())));
     for planned in compiled.plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.objects) {
         let cluster = &compiled.fleet.cluster(planned.cluster).name;
         placed.clusters.insert(cluster);
-        if let Some(workload) = workloads.get(&(planned.object as usize)) {
+        for workload in workloads.get(&(planned.object as usize)).into_iter().flatten() {
             let count = count(compiled, id, *workload, planned);
             placed.counts.entry(&workload.1.key).or_default().insert(cluster, count);
         }
@@ -222,7 +223,12 @@ pub(crate) fn placed(compiled: &Compiled, id: AppId) -> Placed<'_> {
 
 /// What the manifest of a workload states in a cluster.
 fn count(compiled: &Compiled, id: AppId, (index, workload): (usize, &Workload), planned: &PlannedObject) -> Count {
-    if workload.kind.replicas_field().is_none() {
+    if workload.part.is_some() {
+        let variant = compiled.variants.apps.get(id.index()).map(|variants| variants.of(planned.cluster));
+        let written = variant.and_then(|v| v.workloads.get(index)).and_then(|w| w.replicas);
+        return Count { replicas: written.unwrap_or(workload.replicas), completions: None };
+    }
+    if !workload.kind.is_counted() {
         return Count { replicas: 1, completions: None };
     }
     match planned.fill {

@@ -33,6 +33,12 @@ pub fn verdict_text(verdict: &Verdict) -> String {
             let (needed, free) = (plain_amount(resource, *needed), plain_amount(resource, *free));
             format!("no room: need {needed} {resource}, largest free {free}")
         }
+        Verdict::NoRoomForSet { part, pods, fits, resource, needed, free } => {
+            let (needed, free) = (plain_amount(resource, *needed), plain_amount(resource, *free));
+            format!(
+                "no whole set fits: {fits} of {pods} {part}, the next needs {needed} {resource}, largest free {free}"
+            )
+        }
         Verdict::Bound => "a bound leaves no place".to_owned(),
         Verdict::NoWeight => "no weight".to_owned(),
         Verdict::ObjectRule => "kept out by a rule of `objects`".to_owned(),

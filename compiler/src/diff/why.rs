@@ -140,7 +140,7 @@ impl<'c> Whys<'c> {
     /// Whether the kind of a workload states a count.
     pub(super) fn is_counted(&self, key: &SmolStr) -> bool {
         let (before, after) = self.workloads(key);
-        after.or(before).is_some_and(|(_, _, workload)| workload.kind.replicas_field().is_some())
+        after.or(before).is_some_and(|(_, _, workload)| workload.is_counted())
     }
 
     /// Why the counts of a workload differ; what concerns one cluster alone is put into its row.

@@ -1,9 +1,11 @@
 //! Which kinds run pods, where their counts stand, and how a share of them is written.
 //!
-//! The next workload kind is a row of the table here; ARCHITECTURE.md lists what else must decide about it.
+//! The next workload kind of Kubernetes is a row of the table here; ARCHITECTURE.md lists what else must decide about it. What a
+//! custom kind means its WorkloadKind says; how its objects run pods is a [`CustomForm`].
 
 use serde_json::Value;
 
+use super::custom::CustomKind;
 use crate::base::Path;
 
 /// What is the same for every object of a kind that runs pods.
@@ -40,20 +42,23 @@ macro_rules! workload_kinds {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum WorkloadKind {
             $($(#[doc = $doc])* $kind,)*
+            /// A custom resource that a WorkloadKind teaches.
+            Custom(CustomForm),
         }
 
         impl WorkloadKind {
-            /// Every kind.
+            /// Every kind of Kubernetes.
             const ALL: &'static [Self] = &[$(Self::$kind),*];
 
-            const fn row(self) -> Row {
+            const fn row(self) -> Option<Row> {
                 match self {
-                    $(Self::$kind => Row {
+                    $(Self::$kind => Some(Row {
                         name: stringify!($kind),
                         groups: $groups,
                         pod_spec_keys: $pod_spec_keys,
                         counts: CountFields::$counts,
-                    },)*
+                    }),)*
+                    Self::Custom(_) => None,
                 }
             }
         }
@@ -79,6 +84,21 @@ workload_kinds! {
     StatefulSet: &["apps"], TEMPLATE, Replicas;
 }
 
+/// How the objects of a custom kind run pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CustomForm {
+    /// A count of replicas that may be divided over clusters.
+    Divisible,
+    /// A count of replicas that stays together.
+    Undivided,
+    /// Pods without a count that is known: one.
+    Single,
+    /// A pod on each node.
+    PerNode,
+    /// A part of a set: all parts of an object run in the same cluster, or none does.
+    Part,
+}
+
 /// The counts a workload states, in its kind's own words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Counts {
@@ -101,26 +121,41 @@ impl WorkloadKind {
     /// The kind of an object, by API group and kind.
     #[must_use]
     pub fn of(group: &str, kind: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|known| {
-            let Row { name, groups, .. } = known.row();
-            name == kind && groups.contains(&group)
-        })
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|known| known.row().is_some_and(|Row { name, groups, .. }| name == kind && groups.contains(&group)))
     }
 
-    /// Keys from the object to its pod spec.
+    /// Keys from the object to its pod spec; none for a custom kind, whose WorkloadKind says it.
     #[must_use]
     pub fn pod_spec_keys(self) -> &'static [&'static str] {
-        self.row().pod_spec_keys
+        self.row().map_or(&[], |row| row.pod_spec_keys)
     }
 
-    /// The field of `spec` that holds the count that is divided; `None` where the kind has none.
+    /// The field of `spec` that holds the count that is divided; `None` where the kind has none, and for a custom kind.
     #[must_use]
     pub fn replicas_field(self) -> Option<&'static str> {
-        match self.row().counts {
+        match self.row()?.counts {
             CountFields::None => None,
             CountFields::Replicas => Some("replicas"),
             CountFields::Completions => Some("parallelism"),
         }
+    }
+
+    /// Whether its objects state a count of replicas.
+    #[must_use]
+    pub fn is_counted(self) -> bool {
+        match self {
+            Self::Custom(form) => matches!(form, CustomForm::Divisible | CustomForm::Undivided),
+            native => native.replicas_field().is_some(),
+        }
+    }
+
+    /// Whether it runs one pod on each node, outside of every count.
+    #[must_use]
+    pub fn is_per_node(self) -> bool {
+        matches!(self, Self::DaemonSet | Self::Custom(CustomForm::PerNode))
     }
 
     /// Reads the counts.
@@ -140,7 +175,7 @@ impl WorkloadKind {
         if let Some(field) = self.replicas_field() {
             counts.replicas = read(field)?;
         }
-        if self.row().counts == CountFields::Completions {
+        if self.row().is_some_and(|row| row.counts == CountFields::Completions) {
             counts.completions = read("completions")?;
             counts.indexed = spec.and_then(|s| s.get("completionMode")).and_then(Value::as_str) == Some("Indexed");
         }
@@ -167,6 +202,66 @@ impl WorkloadKind {
             if let Some(completions) = completions {
                 spec.insert("completions".to_owned(), completions.into());
             }
+        }
+    }
+}
+
+/// Who knows where the counts of an object stand.
+#[derive(Clone, Copy, Debug)]
+pub enum Counter<'k> {
+    /// A kind of Kubernetes.
+    Native(WorkloadKind),
+    /// A custom kind.
+    Custom(&'k CustomKind),
+}
+
+impl<'k> Counter<'k> {
+    /// For an object of that group and kind; `custom` is what a WorkloadKind teaches of it.
+    #[must_use]
+    pub fn of(group: &str, kind: &str, custom: Option<&'k CustomKind>) -> Option<Self> {
+        WorkloadKind::of(group, kind).map(Self::Native).or(custom.map(Self::Custom))
+    }
+
+    /// As [`WorkloadKind::is_counted`].
+    #[must_use]
+    pub fn is_counted(self) -> bool {
+        match self {
+            Self::Native(kind) => kind.is_counted(),
+            Self::Custom(kind) => kind.form().is_some_and(|form| WorkloadKind::Custom(form).is_counted()),
+        }
+    }
+
+    /// Whether it has completions beside its replicas.
+    #[must_use]
+    pub fn completes(self) -> bool {
+        matches!(self, Self::Native(WorkloadKind::Job))
+    }
+
+    /// As [`WorkloadKind::counts`].
+    ///
+    /// # Errors
+    /// Where a count is no whole number from 0 to 2147483647.
+    pub fn counts(self, object: &Value) -> Result<Counts, BadCount> {
+        match self {
+            Self::Native(kind) => kind.counts(object),
+            Self::Custom(kind) => kind.counts(object),
+        }
+    }
+
+    /// As [`WorkloadKind::set_counts`].
+    pub fn set_counts(self, object: &mut Value, replicas: Option<u32>, completions: Option<u32>) {
+        match (self, replicas) {
+            (Self::Native(kind), _) => kind.set_counts(object, replicas, completions),
+            (Self::Custom(kind), Some(replicas)) => kind.set_replicas(object, replicas),
+            (Self::Custom(_), None) => {}
+        }
+    }
+
+    /// As [`WorkloadKind::unset_replicas`].
+    pub fn unset_replicas(self, object: &mut Value) {
+        match self {
+            Self::Native(kind) => kind.unset_replicas(object),
+            Self::Custom(kind) => kind.unset_replicas(object),
         }
     }
 }

@@ -6,6 +6,8 @@ use super::{ClusterSet, OverrideRule, Placement, Workload};
 use crate::api::Survive;
 use crate::base::labels::Labels;
 use crate::base::{AppId, FileId, SmolStr, Span, Spanned, TeamId};
+use crate::kinds::custom::CustomKind;
+use crate::kinds::replicas::Counter;
 use crate::parse::{Facts, ObjKey, Template};
 
 /// An app, with its objects.
@@ -53,6 +55,20 @@ pub struct App {
     pub failover_after_secs: Option<u64>,
 }
 
+impl App {
+    /// The positions of the parts of the set that a workload is a part of; of any other workload its own.
+    #[must_use]
+    pub fn members(&self, workload: usize) -> std::ops::Range<usize> {
+        let Some(own) = self.workloads.get(workload).filter(|own| own.part.is_some()) else {
+            return workload..workload.saturating_add(1);
+        };
+        let same = |other: &&Workload| other.part.is_some() && other.object == own.object;
+        let before = self.workloads.iter().take(workload).rev().take_while(same).count();
+        let after = self.workloads.iter().skip(workload).take_while(same).count();
+        workload.saturating_sub(before)..workload.saturating_add(after)
+    }
+}
+
 /// An object of an app.
 #[derive(Clone, Debug)]
 pub struct Object {
@@ -70,8 +86,18 @@ pub struct Object {
     pub item: Option<u32>,
     /// What was read of it without keeping its tree.
     pub facts: Facts,
+    /// What a WorkloadKind teaches of its kind.
+    pub custom: Option<Arc<CustomKind>>,
     /// Its text.
     pub template: Arc<Template>,
     /// Only on these of the app's clusters, where a rule says so.
     pub only: Option<ClusterSet>,
+}
+
+impl Object {
+    /// Who knows where its counts stand; `None` for what has none.
+    #[must_use]
+    pub fn counter(&self) -> Option<Counter<'_>> {
+        Counter::of(&self.key.group, &self.key.kind, self.custom.as_deref())
+    }
 }

@@ -10,7 +10,6 @@ mod app_selector;
 pub mod check;
 mod cluster;
 mod cluster_set;
-mod custom_kind;
 pub mod lower;
 mod placement;
 mod rule;
@@ -27,12 +26,12 @@ use crate::api::{IntOrPercent, Plaintext};
 use crate::base::{AppId, ClusterId, FileId, SmolStr, TeamId};
 
 pub use crate::api::{ClusterMode, Drift};
+pub use crate::kinds::custom::{CustomKind, HealthRules};
 pub use crate::kinds::replicas::WorkloadKind;
 pub use app::{App, Object};
 pub use app_selector::{AppSelector, Rank, Specificity};
 pub use cluster::{Cluster, Connection, Pool, ServedApi};
 pub use cluster_set::ClusterSet;
-pub use custom_kind::{CustomKind, HealthRules};
 pub use placement::{Layer, LayerKind, Placement, PlacementField, Spread, Tier, Tiers, TopologyKey};
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
@@ -53,7 +52,7 @@ pub struct Fleet {
     pub apps: Vec<Arc<App>>,
     /// Tides, ascending by name.
     pub tides: Vec<Arc<Tide>>,
-    /// What WorkloadKinds teach, ascending by (group, kind).
+    /// What WorkloadKinds teach, shipped ones included, ascending by (group, kind).
     pub kinds: Vec<Arc<CustomKind>>,
 }
 

@@ -24,7 +24,10 @@ pub struct Workload {
     pub object: usize,
     /// Its kind.
     pub kind: WorkloadKind,
-    /// `apps/Deployment/checkout`, with the namespace before the name where it is not the app's.
+    /// Which part of a set it is, by name. The parts of an object lie together, and run in the same clusters.
+    pub part: Option<SmolStr>,
+    /// `apps/Deployment/checkout`, with the namespace before the name where it is not the app's; of a part
+    /// `flink.apache.org/FlinkDeployment/clicks#taskmanager`.
     pub key: SmolStr,
     /// How it takes part in division.
     pub share: Share,
@@ -88,6 +91,12 @@ impl Autoscaled {
 }
 
 impl Workload {
+    /// Whether its pods are counted: its object states a count, for all of it or for this part.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.part.is_some() || self.kind.is_counted()
+    }
+
     /// The weight of a cluster: the largest of the rules that match, 1 where none are stated, 0 where none matches.
     #[must_use]
     pub fn weight(&self, cluster: ClusterId) -> u32 {

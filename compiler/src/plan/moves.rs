@@ -111,7 +111,12 @@ impl Change {
         } else if self.fewer
             || matches!(
                 verdict,
-                Some(Verdict::NoRoom { .. } | Verdict::LargerThanNode { .. } | Verdict::NoEligiblePool)
+                Some(
+                    Verdict::NoRoom { .. }
+                        | Verdict::NoRoomForSet { .. }
+                        | Verdict::LargerThanNode { .. }
+                        | Verdict::NoEligiblePool
+                )
             )
         {
             Cause::Displaced

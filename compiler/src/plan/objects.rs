@@ -48,7 +48,10 @@ pub(super) fn objects(
     let present = present(app, target, shares);
     let mut workload_of: Vec<Option<usize>> = vec![None; app.objects.len()];
     for (index, workload) in app.workloads.iter().enumerate() {
-        if let Some(slot) = workload_of.get_mut(workload.object) {
+        // The parts of a set are in the same clusters; one without pods is in none.
+        if let Some(slot) = workload_of.get_mut(workload.object)
+            && slot.is_none_or(|known| app.workloads.get(known).is_none_or(|known| known.replicas == 0))
+        {
             *slot = Some(index);
         }
     }
@@ -113,7 +116,7 @@ fn overridden(fleet: &Fleet, id: AppId, all: &Variants, cluster: ClusterId, obje
 }
 
 fn fill(workload: &Workload, variants: &AppVariants, index: usize, cluster: ClusterId, share: ClusterShare) -> Fill {
-    if workload.kind.replicas_field().is_none() {
+    if !workload.kind.is_counted() {
         return Fill::AsIs;
     }
     if workload.autoscaled.is_some() {

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use crate::base::labels::Labels;
 use crate::base::{AppId, ClusterId, Digest, DigestWriter, SmolStr};
+use crate::kinds::custom::CustomKind;
+use crate::kinds::replicas::Counter;
 use crate::model::Fleet;
 use crate::parse::{ObjKey, Template};
 use crate::plan::{Fill, Plan, PlannedQuota};
@@ -48,6 +50,8 @@ pub struct RenderedObject {
     pub object: u32,
     /// Its text, but for the fill.
     pub template: Arc<Template>,
+    /// What a WorkloadKind teaches of its kind.
+    pub custom: Option<Arc<CustomKind>>,
     /// What is written into it.
     pub fill: Fill,
 }
@@ -60,12 +64,12 @@ pub fn render(fleet: &Fleet, variants: &Variants, plan: &Plan) -> RenderedFleet 
     for (cluster, name, labels) in &plan.namespaces {
         let file = &mut namespaces[cluster.index()];
         let object = u32::try_from(file.len()).unwrap_or(u32::MAX);
-        file.push(RenderedObject { object, template: namespace(name, labels), fill: Fill::AsIs });
+        file.push(RenderedObject { object, template: namespace(name, labels), custom: None, fill: Fill::AsIs });
     }
     for quota in &plan.quotas {
         let file = &mut namespaces[quota.cluster.index()];
         let object = u32::try_from(file.len()).unwrap_or(u32::MAX);
-        file.push(RenderedObject { object, template: resource_quota(quota), fill: Fill::AsIs });
+        file.push(RenderedObject { object, template: resource_quota(quota), custom: None, fill: Fill::AsIs });
     }
     for (cluster, objects) in rendered.clusters.iter_mut().zip(namespaces) {
         if !objects.is_empty() {
@@ -82,6 +86,7 @@ pub fn render(fleet: &Fleet, variants: &Variants, plan: &Plan) -> RenderedFleet 
                 .map(|p| RenderedObject {
                     object: p.object,
                     template: Arc::clone(&templates[p.object as usize]),
+                    custom: app.objects[p.object as usize].custom.clone(),
                     fill: p.fill,
                 })
                 .collect();
@@ -156,7 +161,7 @@ impl RenderedObject {
     #[must_use]
     pub fn value(&self, key: Option<&ObjKey>) -> Value {
         let mut value = self.template.value();
-        let kind = || key.and_then(|k| crate::model::WorkloadKind::of(&k.group, &k.kind));
+        let kind = || key.and_then(|k| Counter::of(&k.group, &k.kind, self.custom.as_deref()));
         match self.fill {
             Fill::AsIs => return value,
             Fill::Share { replicas, completions } => {
@@ -173,18 +178,29 @@ impl RenderedObject {
         crate::parse::canonical(&value)
     }
 
+    /// The text, and where counts are written into it.
+    fn filled(&self) -> DigestWriter {
+        let paths = self.custom.iter().flat_map(|custom| &custom.replicas);
+        let mut digest = DigestWriter::new();
+        digest.part(&self.template.digest.0);
+        for path in paths {
+            digest.part(path.to_string().as_bytes());
+        }
+        digest
+    }
+
     /// Digest of its meaning: equal digests are equal text.
     #[must_use]
     pub fn digest(&self) -> Digest {
         match self.fill {
             Fill::AsIs => self.template.digest,
-            Fill::Share { replicas, completions } => DigestWriter::new()
-                .part(&self.template.digest.0)
+            Fill::Share { replicas, completions } => self
+                .filled()
                 .number(replicas.map_or(u64::MAX, u64::from))
                 .number(completions.map_or(u64::MAX, u64::from))
                 .finish(),
             // What is booked is not in the text.
-            Fill::Owned { replicas: _ } => DigestWriter::new().part(&self.template.digest.0).part(b"owned").finish(),
+            Fill::Owned { replicas: _ } => self.filled().part(b"owned").finish(),
             Fill::Bounds { min, max } => DigestWriter::new()
                 .part(&self.template.digest.0)
                 .part(b"bounds")

@@ -12,6 +12,7 @@ mod located;
 mod names;
 mod plan;
 mod plan_text;
+mod references;
 mod table;
 mod tides;
 mod values;
@@ -30,6 +31,7 @@ pub use located::{Located, Position, ReadFile, Related, located};
 pub use plan::{
     AppReport, ClusterReport, MoveReport, PlanReport, ResourceReport, SeatReport, TransferReport, WorkloadReport, plan,
 };
+pub use references::references;
 pub use tides::{
     PhaseReport, SimulationReport, TideEvent, TidePhaseReport, TideReport, TideSimulation, TidesReport, simulate_tides,
     tides,
@@ -38,7 +40,9 @@ pub use verdicts::verdicts_line;
 pub use waits::waits;
 pub use what_if::{FloorReport, HeadroomReport, LeftReport, ScenarioReport, WhatIfReport, scenario};
 pub use what_if_text::{what_if_markdown, what_if_text};
-pub use why::{ClusterWhy, FieldReport, Treatment, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
+pub use why::{
+    ClusterWhy, FieldReport, NeedReport, Treatment, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why,
+};
 
 #[cfg(test)]
 mod tests;

@@ -188,7 +188,7 @@ fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
     let placed = placed(compiled, id);
     let mut workloads = Vec::with_capacity(app.workloads.len());
     for (index, workload) in app.workloads.iter().enumerate() {
-        let counted = workload.kind.replicas_field().is_some();
+        let counted = workload.is_counted();
         let mut seats = Vec::new();
         for (cluster, count) in placed.counts.get(&workload.key).into_iter().flatten() {
             let Some(cluster_id) = compiled.fleet.cluster_id(cluster) else { continue };

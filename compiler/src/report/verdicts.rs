@@ -77,6 +77,7 @@ pub(super) fn remedy(verdict: &Verdict) -> String {
         }
         Verdict::NoEligiblePool => "add a node pool that its node selector, affinity and tolerations allow".to_owned(),
         Verdict::NoRoom { resource, .. } => format!("free {resource} there, or add nodes"),
+        Verdict::NoRoomForSet { resource, .. } => format!("free {resource} there, or add nodes: a set is never split"),
         Verdict::Bound => "raise the bound: `perCluster.max`, `max` of the weight rule, or the replicas".to_owned(),
         Verdict::ObjectRule => "let `clusters` of the rule in the App's `objects` select it".to_owned(),
         Verdict::NoWeight => "give it a weight above 0 in `placement.replicas.weights`".to_owned(),

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::located::{Position, ReadFile, positions};
 use super::plan::{MoveReport, move_reports};
+use super::references::needs;
 use super::verdicts::{grouped, remedy, verdicts_line};
 use crate::Compiled;
 use crate::api::{Capacity, Strategy};
@@ -48,6 +49,9 @@ pub struct WhyReport {
     pub verdicts: Vec<VerdictReport>,
     /// Its workloads and where they are.
     pub workloads: Vec<WhyWorkload>,
+    /// What its objects refer to and the App does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<NeedReport>,
     /// What differs from what runs.
     pub moves: Vec<MoveReport>,
     /// What could not be done.
@@ -148,6 +152,19 @@ pub struct WhySeat {
     pub overridden: bool,
 }
 
+/// What an object refers to and its App does not have.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NeedReport {
+    /// The object: `Deployment shop/web`.
+    pub object: String,
+    /// What it refers to: `Secret shop/tls`.
+    pub needs: String,
+    /// The App that has it, as `team/app`; what none has must be in the clusters by other means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub app: Option<String>,
+}
+
 /// One cluster.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -218,6 +235,10 @@ impl Explain<'_> {
             summary: target.map(|target| verdicts_line(&self.compiled.fleet, target)).unwrap_or_default(),
             verdicts: verdicts.iter().map(|(v, set)| self.verdict(v, set.iter())).collect(),
             workloads: self.workloads(),
+            needs: needs(&self.compiled.fleet, self.id)
+                .into_iter()
+                .map(|(object, needs, app)| NeedReport { object, needs, app })
+                .collect(),
             moves: move_reports(&self.compiled.fleet, &self.compiled.plan, self.id).collect(),
             shortfalls: deficits.map(|deficit| Shortfall::of(&self.compiled.fleet, self.id, deficit)).collect(),
             cluster: cluster.map(|id| {
@@ -308,8 +329,15 @@ fn rule(workload: &Workload) -> String {
         return format!("{} to {} replicas, as its autoscaler says, {over}", autoscaled.min, autoscaled.max);
     }
     let many = |n: u32| if n == 1 { "1 replica".to_owned() } else { format!("{n} replicas") };
+    if workload.part.is_some() {
+        let pods = if workload.replicas == 1 { "1 pod".to_owned() } else { format!("{} pods", workload.replicas) };
+        return match workload.share {
+            Share::Everywhere => format!("{pods} of a set that runs as a whole in every selected cluster"),
+            Share::Whole | Share::Divided => format!("{pods} of a set that runs as a whole in one cluster"),
+        };
+    }
     match workload.share {
-        Share::Everywhere if workload.kind.replicas_field().is_some() => {
+        Share::Everywhere if workload.kind.is_counted() => {
             format!("{} in every selected cluster", many(workload.replicas))
         }
         Share::Everywhere => "in every selected cluster".to_owned(),

@@ -49,6 +49,14 @@ impl WhyReport {
             text.push_str(if rows.is_empty() { "  nowhere\n" } else { "" });
             text.push_str(&table(&rows, &[1], "  "));
         }
+        if !self.needs.is_empty() {
+            text.push_str("\nRefers to what the App does not have\n");
+            let row = |need: &super::why::NeedReport| {
+                let from = need.app.as_ref().map_or_else(|| "of no App".to_owned(), |app| format!("of {app}"));
+                vec![need.object.clone(), need.needs.clone(), from]
+            };
+            text.push_str(&table(&self.needs.iter().map(row).collect::<Vec<_>>(), &[], "  "));
+        }
         if !self.moves.is_empty() {
             text.push_str("\nMoves\n");
             let row = |m: &super::plan::MoveReport| {

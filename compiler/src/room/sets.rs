@@ -21,11 +21,7 @@ impl Rooms {
     /// How many whole sets fit, at most `most`. Pools of unknown capacity take whatever is asked. Nothing stays booked.
     #[must_use]
     pub fn max_sets(&mut self, parts: &[SetPart], most: u32) -> u32 {
-        let mut order: Vec<&SetPart> = parts.iter().filter(|part| part.replicas > 0).collect();
-        order.sort_by_key(|part| {
-            let room = self.sum_room(&part.pools, part.request).map_or(u64::MAX, |room| room.replicas);
-            (part.pools.len(), room / u64::from(part.replicas))
-        });
+        let order: Vec<&SetPart> = self.set_order(parts).into_iter().filter_map(|at| parts.get(at)).collect();
         let (mut fits, mut most) = (0, most);
         while fits < most {
             let middle = most - (most - fits) / 2;
@@ -36,6 +32,20 @@ impl Rooms {
             }
         }
         fits
+    }
+
+    /// The order in which the parts of a set are booked, as positions; parts without pods are left out.
+    #[must_use]
+    pub fn set_order(&self, parts: &[SetPart]) -> Vec<usize> {
+        let with_pods = parts.iter().enumerate().filter(|(_, part)| part.replicas > 0);
+        let mut order: Vec<(usize, u64, usize)> = with_pods
+            .map(|(at, part)| {
+                let room = self.sum_room(&part.pools, part.request).map_or(u64::MAX, |room| room.replicas);
+                (part.pools.len(), room / u64::from(part.replicas), at)
+            })
+            .collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, _, at)| at).collect()
     }
 
     fn holds_sets(&mut self, parts: &[&SetPart], sets: u32) -> bool {

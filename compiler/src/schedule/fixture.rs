@@ -10,7 +10,7 @@ use crate::api::{Capacity, ClusterMode, Lifecycle, Strategy};
 use crate::base::labels::Labels;
 use crate::base::taint::{Taint, TaintEffect, Toleration};
 use crate::base::{ClusterId, DigestWriter, FileId, Resources, SmolStr, Span, TeamId};
-use crate::kinds::replicas::Counts;
+use crate::kinds::replicas::{Counts, CustomForm};
 use crate::kinds::{native, pod};
 use crate::model::{
     App, Autoscaled, AutoscaledPolicy, Cluster, ClusterSet, Fleet, NamespaceRule, Object, Placement, Pool, Quota,
@@ -346,13 +346,39 @@ impl AppFixture {
             WorkloadKind::ReplicaSet => ("apps", "ReplicaSet"),
             WorkloadKind::ReplicationController => ("", "ReplicationController"),
             WorkloadKind::StatefulSet => ("apps", "StatefulSet"),
+            WorkloadKind::Custom(_) => ("example.com", "Thing"),
         };
-        let object = self.app.objects.len();
         self = self.object(group, "v1", kind_name, name);
+        let key = format!("{group}/{kind_name}/{name}");
+        self.push(kind, share, (key, None), replicas, requests)
+    }
+
+    /// A set of parts, each a name, pods of it, and what one requests.
+    pub fn parts(mut self, name: &str, parts: &[(&str, u32, &str)]) -> Self {
+        let copied = self.app.placement.replicas.strategy == Some(Strategy::Duplicated);
+        let share = if copied { Share::Everywhere } else { Share::Whole };
+        self = self.object("example.com", "v1", "Set", name);
+        for (part, pods, requests) in parts {
+            let key = format!("example.com/Set/{name}#{part}");
+            self = self.push(WorkloadKind::Custom(CustomForm::Part), share, (key, Some(part)), *pods, requests);
+        }
+        self
+    }
+
+    fn push(
+        mut self,
+        kind: WorkloadKind,
+        share: Share,
+        (key, part): (String, Option<&str>),
+        replicas: u32,
+        requests: &str,
+    ) -> Self {
+        let object = self.app.objects.len() - 1;
         self.app.workloads.push(Workload {
             object,
             kind,
-            key: format!("{group}/{kind_name}/{name}").into(),
+            part: part.map(Into::into),
+            key: key.into(),
             share,
             replicas,
             completions: None,
@@ -397,6 +423,7 @@ impl AppFixture {
             doc: 0,
             item: None,
             facts: Facts { counts: Counts::default(), ..Facts::default() },
+            custom: None,
             template: Template::of(&value),
             only: None,
         });
@@ -490,9 +517,13 @@ impl AppFixture {
         self
     }
 
-    /// Changes the policy of the last workload.
+    /// Changes the policy of the last workload, or of all parts of the last set.
     pub fn with(mut self, change: impl FnOnce(&mut Replicas)) -> Self {
-        change(&mut self.app.workloads.last_mut().unwrap().policy);
+        let last = self.app.workloads.last_mut().unwrap();
+        change(&mut last.policy);
+        let policy = last.policy.clone();
+        let members = self.app.members(self.app.workloads.len() - 1);
+        self.app.workloads[members].iter_mut().for_each(|part| part.policy = policy.clone());
         self
     }
 

@@ -254,12 +254,11 @@ fn objects_of<'a>(app: &'a App, state: &'a AppState) -> impl Iterator<Item = (Cl
     let clusters: Vec<ClusterId> = present.iter().collect();
     clusters.into_iter().flat_map(move |cluster| {
         let there = move |(index, object): &(usize, &Object)| {
-            let workload = app.workloads.iter().position(|workload| workload.object == *index);
             let allowed = object.only.as_ref().is_none_or(|only| only.contains(cluster));
-            match workload {
-                Some(workload) => runs(workload, cluster) || (app.workloads[workload].replicas == 0 && allowed),
-                None => allowed,
-            }
+            // a set has several
+            let members = || app.workloads.iter().enumerate().filter(|(_, w)| w.object == *index);
+            let wanted = members().any(|(_, w)| w.replicas > 0);
+            if wanted { members().any(|(workload, _)| runs(workload, cluster)) } else { allowed }
         };
         app.objects.iter().enumerate().filter(there).map(move |(_, object)| (cluster, &object.resource))
     })

@@ -96,6 +96,21 @@ pub enum Verdict {
         /// What is left.
         free: i128,
     },
+    /// Not all pods of a set fit beside each other.
+    NoRoomForSet {
+        /// The part that is short.
+        part: SmolStr,
+        /// How many pods it has.
+        pods: u32,
+        /// How many of them fit beside the parts that were placed first.
+        fits: u32,
+        /// The resource that the next one is short of.
+        resource: SmolStr,
+        /// What it asks for.
+        needed: i128,
+        /// The largest piece that is left.
+        free: i128,
+    },
     /// A per-cluster bound leaves no place for it.
     Bound,
     /// No weight rule matches it, or its weight is 0.

@@ -85,6 +85,9 @@ fn without_seats(
 
 /// What is short for `least` replicas of a workload.
 fn no_room(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, cluster: ClusterId, least: u32) -> Option<Verdict> {
+    if stage.view.workload(id, workload).part.is_some() {
+        return no_room_for_set(stage, id, workload, cluster);
+    }
     let class = stage.view.class(id, workload, cluster)?;
     let least = stage.view.written(id, workload, cluster).unwrap_or(least);
     let room = stage.ledger.room(class, cluster)?;
@@ -110,4 +113,34 @@ fn no_room(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, cluster: Clust
             })
         }
     }
+}
+
+/// What is short for all pods of the set that a workload is a part of.
+fn no_room_for_set(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, cluster: ClusterId) -> Option<Verdict> {
+    if !stage.ledger.is_known(cluster) {
+        return None;
+    }
+    let parts: Vec<_> = stage
+        .view
+        .fleet
+        .app(id)
+        .members(workload)
+        .filter_map(|member| {
+            let class = stage.view.class(id, member, cluster)?;
+            let part = stage.view.workload(id, member);
+            Some((part, class, stage.view.written(id, member, cluster).unwrap_or(part.replicas)))
+        })
+        .collect();
+    let set: Vec<_> = parts.iter().map(|(_, class, pods)| (*class, *pods)).collect();
+    let (at, fits, shortage) = stage.ledger.short_of_set(cluster, &set)?;
+    let (part, _, pods) = parts.get(at)?;
+    let Some(shortage) = shortage else { return Some(Verdict::NoEligiblePool) };
+    Some(Verdict::NoRoomForSet {
+        part: part.part.clone().unwrap_or_default(),
+        pods: *pods,
+        fits,
+        resource: shortage.resource,
+        needed: i128::from(shortage.needed),
+        free: i128::from(shortage.largest),
+    })
 }

@@ -11,7 +11,7 @@ use super::ledger::{ClassId, Ledger};
 use super::select::Class;
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId};
-use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload, WorkloadKind};
+use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload};
 use crate::placements::Record;
 use crate::variants::{AppVariants, Variants};
 
@@ -186,7 +186,7 @@ impl<'a> View<'a> {
 
 /// Whether a workload is placed one on each node, outside of every count.
 pub(super) fn is_daemon(workload: &Workload) -> bool {
-    workload.kind == WorkloadKind::DaemonSet
+    workload.kind.is_per_node()
 }
 
 /// Weight and bounds of a cluster: the largest weight of the matching rules, the strictest bounds. Copies have no weight.
@@ -246,7 +246,11 @@ fn app_view(
         let pods = pods.collect();
         WorkloadView { pods, bound }
     };
-    let workloads = (0..app.workloads.len()).map(view).collect();
+    let mut workloads: Vec<WorkloadView> = (0..app.workloads.len()).map(view).collect();
+    // data of one part keeps the whole set
+    for at in 0..workloads.len() {
+        workloads[at].bound = app.members(at).any(|member| workloads[member].bound);
+    }
     let lead = lead(app, variants);
     AppView { needs, fresh, class: class(app, lead), lead, workloads }
 }

@@ -10,7 +10,8 @@ use crate::api::Plaintext;
 use crate::base::{SmolStr, Span};
 use crate::diag::{Place, codes};
 use crate::kinds::native::{self, FieldProblem};
-use crate::model::{App, Fleet, Object, OverrideRule, RuleLayer, WorkloadKind};
+use crate::kinds::pod::{self, PodFacts};
+use crate::model::{App, Fleet, Object, OverrideRule, RuleLayer, Workload, WorkloadKind};
 use crate::overrides::{
     self, LabelProblem, OpError, OpWarning, Operation, Subject, Variables, label_problems, substitute,
 };
@@ -83,8 +84,13 @@ impl Build<'_> {
         for workload in &self.app.workloads {
             let object = &self.app.objects[workload.object];
             let value = objects[workload.object].value();
-            let written = self.overridden(workload.object, workload.kind, &value);
-            let pod = pods::read(workload.kind, object, workload.object, &value, &mut sheet.issues);
+            let (written, pod) = match &workload.part {
+                Some(name) => part(workload, object, name, &value),
+                None => (
+                    self.overridden(workload.object, workload.kind, &value),
+                    pods::read(workload.kind, object, workload.object, &value, &mut sheet.issues),
+                ),
+            };
             let team = self.fleet.team(self.app.team);
             let named = pod
                 .iter()
@@ -113,11 +119,12 @@ impl Build<'_> {
     fn object(&self, index: usize, counts: Option<(u32, Option<u32>)>, sheet: &mut Sheet) -> Value {
         let object = &self.app.objects[index];
         let mut value = object.template.value();
-        if let (Some((replicas, completions)), Some(kind)) = (counts, object.facts.workload) {
+        if let (Some((replicas, completions)), Some(kind)) = (counts, object.counter()) {
             kind.set_counts(&mut value, Some(replicas), completions);
         }
         let kind = native::lookup(&object.key.group, &object.key.version, &object.key.kind);
-        let subject = kind.map_or_else(|| Subject::custom(Vec::new()), Subject::native);
+        let pod_specs = || object.custom.as_ref().map(|custom| custom.pod_spec_paths(&value)).unwrap_or_default();
+        let subject = kind.map_or_else(|| Subject::custom(pod_specs()), Subject::native);
         if object.facts.substitute {
             match substitute::in_value(&value, self.vars) {
                 Ok(filled) => {
@@ -222,19 +229,31 @@ impl Build<'_> {
         let object = &self.app.objects[index];
         let writes = |rule: &OverrideRule| rule.operations.iter().any(|(operation, _)| may_shape(operation));
         let none = Overridden { replicas: None, completions: false };
-        if kind.replicas_field().is_none() || !self.rules.iter().any(|r| r.target.matches(object) && writes(r)) {
+        if !kind.is_counted() || !self.rules.iter().any(|r| r.target.matches(object) && writes(r)) {
             return none;
         }
         let another = |own: u32| if own == 0 { 1 } else { own - 1 };
+        let Some(counter) = object.counter() else { return none };
         let own = object.facts.counts;
         let others = (another(own.replicas.unwrap_or(1)), own.completions.map(another));
         let with_others = self.object(index, Some(others), &mut Sheet::default());
-        let (Ok(first), Ok(second)) = (kind.counts(value), kind.counts(&with_others)) else { return none };
+        let (Ok(first), Ok(second)) = (counter.counts(value), counter.counts(&with_others)) else { return none };
         Overridden {
             replicas: (first.replicas == second.replicas).then(|| first.replicas.unwrap_or(1)),
             completions: own.completions.is_some() && first.completions == second.completions,
         }
     }
+}
+
+/// What overrides make of a part of a set: its count, where it is another than the manifest's, and its pods. A part that
+/// they remove has no pods.
+fn part(workload: &Workload, object: &Object, name: &str, value: &Value) -> (Overridden, Option<Arc<PodFacts>>) {
+    let parts = object.custom.as_ref().map(|custom| custom.components(value)).unwrap_or_default();
+    let part = parts.into_iter().find(|part| part.name == name);
+    let replicas = part.as_ref().map_or(0, |part| part.replicas);
+    let written = Some(replicas).filter(|replicas| *replicas != workload.replicas);
+    let pod = part.and_then(|part| part.pod).map(|spec| Arc::new(pod::read(&spec).facts));
+    (Overridden { replicas: written, completions: false }, pod)
 }
 
 /// What was wrong with an object before any rule: no operation is blamed for it.

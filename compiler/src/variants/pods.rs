@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::issues::Issue;
 use crate::base::{Path, Seg, SmolStr};
 use crate::diag::{Origin, Place, codes};
-use crate::kinds::pod::{self, PodFacts};
+use crate::kinds::custom::CustomKind;
+use crate::kinds::pod::{self, PodError, PodFacts};
 use crate::model::{Object, WorkloadKind};
 
 /// What a pod of the workload asks for. What Kubernetes would refuse is reported, once for each place.
@@ -18,6 +19,9 @@ pub(super) fn read(
     value: &Value,
     issues: &mut Vec<Issue>,
 ) -> Option<Arc<PodFacts>> {
+    if let Some(custom) = &object.custom {
+        return read_custom(custom, object, index, value, issues);
+    }
     let keys = kind.pod_spec_keys();
     let spec = keys.iter().try_fold(value, |v, key| v.get(key));
     let Some(spec) = spec.filter(|s| s.is_object()) else {
@@ -32,24 +36,46 @@ pub(super) fn read(
         return None;
     };
     let reading = pod::read(spec);
-    for error in &reading.errors {
-        let mut path = Path::of_keys(keys.iter().copied());
-        path.0.extend(Path::parse(&error.pointer()).unwrap_or_default().0);
-        let text = format!("`{}`: {}", path.dotted(), error.message);
-        let mut full = Path::default();
-        if let Some(item) = object.item {
-            full.0.push(Seg::Key("items".into()));
-            full.0.push(Seg::Index(item as usize));
-        }
-        full.0.extend(path.0);
-        let place = Place::Object(Origin { file: object.file, doc: object.doc, path: full });
-        issues.push(Issue { code: codes::manifests::INVALID_POD, place, text, help: None, object: index });
-    }
+    let at = Path::of_keys(keys.iter().copied());
+    issues.extend(reading.errors.iter().map(|error| issue(error, &at, object, index)));
     let mut facts = reading.facts;
     if kind == WorkloadKind::StatefulSet {
         facts.pvc_claims.extend(claim_templates(value));
     }
     Some(Arc::new(facts))
+}
+
+/// What a pod of a custom resource asks for. Its operator may fill in what Kubernetes would refuse to see missing: only
+/// amounts that cannot be read are reported, because they would count as nothing.
+fn read_custom(
+    custom: &CustomKind,
+    object: &Object,
+    index: usize,
+    value: &Value,
+    issues: &mut Vec<Issue>,
+) -> Option<Arc<PodFacts>> {
+    let (at, spec) = custom.pod_spec(value)?;
+    let reading = pod::read(spec);
+    let amounts = reading.errors.iter().filter(|error| error.pointer().contains("/resources/"));
+    issues.extend(amounts.map(|error| issue(error, &at, object, index)));
+    let mut facts = reading.facts;
+    facts.pvc_claims.extend(claim_templates(value));
+    Some(Arc::new(facts))
+}
+
+/// A field of a pod spec that Kubernetes would refuse.
+fn issue(error: &PodError, at: &Path, object: &Object, index: usize) -> Issue {
+    let mut path = at.clone();
+    path.0.extend(Path::parse(&error.pointer()).unwrap_or_default().0);
+    let text = format!("`{}`: {}", path.dotted(), error.message);
+    let mut full = Path::default();
+    if let Some(item) = object.item {
+        full.0.push(Seg::Key("items".into()));
+        full.0.push(Seg::Index(item as usize));
+    }
+    full.0.extend(path.0);
+    let place = Place::Object(Origin { file: object.file, doc: object.doc, path: full });
+    Issue { code: codes::manifests::INVALID_POD, place, text, help: None, object: index }
 }
 
 /// The claims that a StatefulSet makes for each of its pods (`spec.volumeClaimTemplates`): the data lies in the cluster

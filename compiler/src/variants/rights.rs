@@ -24,9 +24,13 @@ pub(super) fn priority_class(
     let path =
         kind.pod_spec_keys().iter().chain(&["priorityClassName"]).fold(path, |path, key| path.join((*key).into()));
     let allowed: Vec<String> = team.priority_classes.iter().map(|class| format!("`{class}`")).collect();
+    let place = match kind {
+        WorkloadKind::Custom(_) => Place::Span(object.file, object.facts.name_span),
+        _ => Place::Object(Origin { file: object.file, doc: object.doc, path }),
+    };
     Some(Issue {
         code: codes::rights::PRIORITY_NOT_ALLOWED,
-        place: Place::Object(Origin { file: object.file, doc: object.doc, path }),
+        place,
         text: format!("team `{}` may not use priority class `{class}`, which its pods name", team.name),
         help: Some(format!("`priorityClassNames` in the platform's file of the team lists {}", allowed.join(", "))),
         object: index,

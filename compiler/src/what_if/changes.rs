@@ -89,7 +89,7 @@ pub fn changed(fleet: &Fleet, changes: &Changes) -> Result<Fleet, ChangeError> {
 }
 
 fn workload(fleet: &Fleet, id: AppId, key: Option<&SmolStr>) -> Result<usize, ChangeError> {
-    let workloads = || fleet.app(id).workloads.iter().enumerate().filter(|(_, w)| w.kind.replicas_field().is_some());
+    let workloads = || fleet.app(id).workloads.iter().enumerate().filter(|(_, w)| w.kind.is_counted());
     let app = fleet.app_name(id);
     let has: Vec<SmolStr> = workloads().map(|(_, w)| w.key.clone()).collect();
     let Some(key) = key else {

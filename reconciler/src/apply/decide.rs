@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::SmolStr;
-use fleetwright_compiler::kinds::replicas::WorkloadKind;
 
 use super::desired::{DesiredApp, DesiredObject};
 use super::floor::may_lower;
@@ -231,7 +230,7 @@ fn guard(view: &View<'_>, app: &AppName, desired: &DesiredApp, key: &Key, object
     let wanted = object.replicas();
     if let Some(cluster) = desired.may_run_in.first()
         && runs.is_none_or(|runs| runs == 0)
-        && WorkloadKind::of(&key.kind.group, &key.kind.kind).is_some()
+        && object.runs_pods(key)
     {
         return Err(Hold::MayRunIn(cluster.clone()));
     }

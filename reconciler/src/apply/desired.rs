@@ -222,6 +222,13 @@ impl DesiredObject {
         body
     }
 
+    /// Whether its kind runs pods: one of Kubernetes' own, or one that a WorkloadKind teaches to.
+    #[must_use]
+    pub fn runs_pods(&self, key: &Key) -> bool {
+        WorkloadKind::of(&key.kind.group, &key.kind.kind).is_some()
+            || self.source.custom.as_ref().is_some_and(|kind| kind.form().is_some())
+    }
+
     /// Whether it is a workload with `spec.replicas`, ours or an autoscaler's.
     #[must_use]
     pub fn has_replicas(&self, key: &Key) -> bool {
@@ -332,6 +339,10 @@ pub fn desired_object(value: &Value, fill: Fill) -> Result<(Key, DesiredObject),
     let key = Key::of(value).ok_or("an object needs apiVersion, kind and metadata.name")?;
     let api_version = value["apiVersion"].as_str().unwrap_or_default();
     let version = api_version.rsplit('/').next().unwrap_or_default().to_owned();
-    let object = DesiredObject::of(&key, &version, RenderedObject { object: 0, template: Template::of(value), fill });
+    let object = DesiredObject::of(
+        &key,
+        &version,
+        RenderedObject { object: 0, template: Template::of(value), custom: None, fill },
+    );
     Ok((key, object))
 }

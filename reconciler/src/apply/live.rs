@@ -101,7 +101,7 @@ fn workload(key: &Key, object: &Value) -> Option<WorkloadSeen> {
             // Jobs do not report an observed generation.
             return Some(WorkloadSeen { replicas, ready: count(object, "/status/ready").unwrap_or(0) });
         }
-        WorkloadKind::CronJob | WorkloadKind::Pod => return None,
+        WorkloadKind::CronJob | WorkloadKind::Pod | WorkloadKind::Custom(_) => return None,
         WorkloadKind::Deployment
         | WorkloadKind::ReplicaSet
         | WorkloadKind::ReplicationController

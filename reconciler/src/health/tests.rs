@@ -130,7 +130,13 @@ fn flink() -> Vec<Arc<CustomKind>> {
         in_progress: Some(expression("status.state in ['CREATED', 'RESTARTING']")),
         failed: Some(expression("status.state == 'FAILED' && size(status.errors) > 0")),
     };
-    vec![Arc::new(CustomKind { group: "flink.example".into(), kind: "Flink".into(), health: Some(health) })]
+    let custom = CustomKind {
+        group: "flink.example".into(),
+        kind: "Flink".into(),
+        health: Some(health),
+        ..CustomKind::default()
+    };
+    vec![Arc::new(custom)]
 }
 
 #[test]

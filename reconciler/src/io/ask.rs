@@ -1,7 +1,7 @@
 //! Asks another process of ours something over plain HTTP: what `serve` serves.
 
-use http::{Method, Request};
 use http::uri::{Scheme, Uri};
+use http::{Method, Request};
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
@@ -34,10 +34,17 @@ pub fn post(runtime: &KubeRuntime, server: &str, path: &str) -> Result<Option<St
 fn ask(runtime: &KubeRuntime, server: &str, method: Method, path: &str) -> Result<Option<String>, String> {
     let uri: Uri = server.parse().map_err(|_| format!("`{server}` is no URL: expected http://HOST:PORT"))?;
     let (Some(host), true) = (uri.host(), uri.scheme().is_none_or(|scheme| *scheme == Scheme::HTTP)) else {
-        return Err(format!("`{server}`: expected http://HOST:PORT; from further away, `kubectl port-forward` brings it here"));
+        return Err(format!(
+            "`{server}`: expected http://HOST:PORT; from further away, `kubectl port-forward` brings it here"
+        ));
     };
     let address = (host.trim_matches(['[', ']']).to_owned(), uri.port_u16().unwrap_or(80));
-    let request = Request::builder().method(method).uri(path).header("host", host).body(Empty::<Bytes>::new()).map_err(|e| e.to_string())?;
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", host)
+        .body(Empty::<Bytes>::new())
+        .map_err(|e| e.to_string())?;
     let exchange = async {
         let stream = TcpStream::connect(address).await.map_err(|e| e.to_string())?;
         let (mut sender, connection) =

@@ -23,4 +23,7 @@ family! {
     PREVIOUS_NAME_TAKEN = 1068 Error "previous name of an app that is there";
     /// Two apps say that they had the same name before (`previousNames`). What runs under it can become one of them only.
     PREVIOUS_NAME_TWICE = 1069 Error "previous name claimed twice";
+    /// An object needs another one of its App (a ConfigMap it reads, a Secret it mounts, a ServiceAccount it runs as), and a
+    /// rule of the App's `objects` keeps that out of clusters where it runs. Its pods would wait there for ever.
+    LEFT_BEHIND = 1070 Warning "reference to what a rule keeps away";
 }

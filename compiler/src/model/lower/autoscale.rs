@@ -5,7 +5,7 @@
 
 use super::{Lowering, placement};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::kinds::replicas::WorkloadKind;
+use crate::kinds::replicas::{CustomForm, WorkloadKind};
 use crate::model::{Autoscaled, Object, Workload};
 
 /// Gives workloads their autoscalers. `own_total` says which state a `total` of their own.
@@ -32,6 +32,7 @@ pub(super) fn apply(
                 | WorkloadKind::ReplicaSet
                 | WorkloadKind::ReplicationController
                 | WorkloadKind::StatefulSet
+                | WorkloadKind::Custom(CustomForm::Divisible | CustomForm::Undivided)
         ) {
             continue;
         }

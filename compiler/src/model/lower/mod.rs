@@ -34,11 +34,12 @@ use crate::api::{Intent, Object, PriorityClass};
 use crate::base::name::{NameRule, check};
 use crate::base::{FileId, ResourceNameError, SmolStr, Spanned, check_resource_name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, codes};
-use crate::model::{Cluster, Fleet, Settings, Team};
+use crate::model::{Cluster, CustomKind, Fleet, Settings, Team};
 use crate::parse::{DocBody, FileIr};
 use crate::placements::Record;
 use crate::source::{FileClass, RepoPath};
 use unread::Unread;
+pub use workload_kind::shipped_kinds;
 
 /// A file that was read and parsed.
 #[derive(Clone, Debug)]
@@ -68,6 +69,7 @@ pub fn lower(files: &[FileInput], diagnostics: &mut Diagnostics) -> (Fleet, Reco
         said: Said::default(),
         shadows: shadow::Shadows::default(),
         charts: manifests::charts(files),
+        kinds: Vec::new(),
     };
     let docs = Docs::gather(&mut cx);
     cx.settings = fleet::settings(&mut cx, &docs);
@@ -78,11 +80,11 @@ pub fn lower(files: &[FileInput], diagnostics: &mut Diagnostics) -> (Fleet, Reco
     }
     policy::priority_classes(&mut cx, &docs);
     cx.teams = team::teams(&mut cx, &docs);
-    let kinds = workload_kind::kinds(&mut cx, &docs);
+    cx.kinds = workload_kind::kinds(&mut cx, &docs);
     let (apps, tides) = app::apps(&mut cx, &docs);
     invalid_names(&mut cx, &apps);
     let record = record::record(&mut cx, &apps);
-    let fleet = Fleet { settings: cx.settings, clusters: cx.clusters, teams: cx.teams, apps, tides, kinds };
+    let fleet = Fleet { settings: cx.settings, clusters: cx.clusters, teams: cx.teams, apps, tides, kinds: cx.kinds };
     super::check::all(&fleet, diagnostics);
     (fleet, record)
 }
@@ -112,6 +114,8 @@ pub(super) struct Lowering<'a> {
     shadows: shadow::Shadows,
     /// Folders of Helm charts, which are not read.
     charts: BTreeSet<String>,
+    /// What WorkloadKinds teach, ascending by (group, kind).
+    kinds: Vec<Arc<CustomKind>>,
 }
 
 /// How much was said so far, so that what follows from a mistake is not said as well.

@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Lowering;
-use crate::base::{FileId, SmolStr, Spanned};
-use crate::diag::{Diagnostic, Place, and_more, codes};
+use crate::base::{FileId, Path, Seg, SmolStr, Spanned};
+use crate::diag::{Diagnostic, Origin, Place, and_more, codes};
+use crate::kinds::custom::{self, CustomKind};
 use crate::kinds::native;
+use crate::kinds::replicas::{CustomForm, WorkloadKind};
 use crate::model::{Object, Team};
-use crate::parse::{DocBody, Manifest, ObjKey};
+use crate::parse::{DocBody, Facts, Manifest, ObjKey};
 
 /// Custom kinds, by (group, kind): whether they are namespaced, and their plural.
 pub(super) type Scopes = BTreeMap<(SmolStr, SmolStr), (bool, SmolStr)>;
@@ -50,6 +52,12 @@ pub(super) fn objects(
         for doc in &ir.docs {
             let DocBody::Manifest(manifest) = &doc.body else { continue };
             let (key, namespaced) = gathering.resolve(*file, manifest);
+            let custom = custom::find(&gathering.cx.kinds, &key.group, &key.kind).map(Arc::clone);
+            let origin = Origin { file: *file, doc: doc.doc, path: item_path(doc.item) };
+            let facts = match &custom {
+                Some(custom) => gathering.taught(custom, manifest, origin),
+                None => manifest.facts.clone(),
+            };
             objects.push(Object {
                 resource: resource(scopes, &key),
                 key,
@@ -57,7 +65,8 @@ pub(super) fn objects(
                 file: *file,
                 doc: doc.doc,
                 item: doc.item,
-                facts: manifest.facts.clone(),
+                facts,
+                custom,
                 template: Arc::clone(&manifest.template),
                 only: None,
             });
@@ -114,7 +123,32 @@ struct Gathering<'c, 'a, 's> {
     seen: Seen,
 }
 
+/// Where an object lies in its document.
+fn item_path(item: Option<u32>) -> Path {
+    item.map_or_else(Path::root, |item| Path(vec![Seg::Key("items".into()), Seg::Index(item as usize)]))
+}
+
 impl Gathering<'_, '_, '_> {
+    /// The facts of an object of a custom kind, with what its WorkloadKind says of pods and counts.
+    fn taught(&mut self, custom: &CustomKind, manifest: &Manifest, origin: Origin) -> Facts {
+        let mut facts = manifest.facts.clone();
+        let Some(form) = custom.form() else { return facts };
+        let value = manifest.template.value();
+        // an object without any part is no set; what it runs nobody knows
+        let empty = form == CustomForm::Part && custom.components(&value).is_empty();
+        facts.workload = Some(WorkloadKind::Custom(if empty { CustomForm::Single } else { form }));
+        match custom.counts(&value) {
+            Ok(counts) => facts.counts = counts,
+            Err(bad) => {
+                let message = format!("`{}` must be a whole number from 0 to 2147483647", bad.path.dotted());
+                let path = Path(origin.path.0.into_iter().chain(bad.path.0).collect());
+                let place = Place::Object(Origin { path, ..origin });
+                self.cx.error(codes::manifests::INVALID_REPLICAS, place, message);
+            }
+        }
+        facts
+    }
+
     /// The key with its namespace, and whether the kind has one.
     fn resolve(&mut self, file: FileId, manifest: &Manifest) -> (ObjKey, bool) {
         let mut key = manifest.key.clone();

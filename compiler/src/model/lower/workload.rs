@@ -6,7 +6,7 @@ use super::{Lowering, autoscale, placement};
 use crate::api::{ObjectRule, ReplicasSpec, Strategy};
 use crate::base::{DigestWriter, FileId, SmolStr, Span, Spanned};
 use crate::diag::{Diagnostic, Place, codes, first_of, some_of};
-use crate::kinds::replicas::Counts;
+use crate::kinds::replicas::{Counts, CustomForm};
 use crate::model::{Object, Placement, Replicas, Share, TopologyKey, Workload, WorkloadKind};
 
 /// The workloads of an app, ascending by (kind, name, namespace).
@@ -44,21 +44,24 @@ pub(super) fn workloads(
                 Share::Whole
             }
         };
-        let (replicas, completions) = totals(kind, object.facts.counts);
-        own_total.push(written.is_some_and(|w| w.value.total.is_some()));
-        workloads.push(Workload {
-            object: index,
-            kind,
-            key: key(object, namespace),
-            share,
-            replicas: policy.total.filter(|_| kind.replicas_field().is_some()).unwrap_or(replicas),
-            completions,
-            autoscaled: None,
-            policy,
-        });
+        let key = key(object, namespace);
+        for (part, replicas, completions) in members(object, kind) {
+            own_total.push(written.is_some_and(|w| w.value.total.is_some()));
+            workloads.push(Workload {
+                object: index,
+                kind,
+                key: part.as_ref().map_or_else(|| key.clone(), |part| format!("{key}#{part}").into()),
+                part,
+                share,
+                replicas: policy.total.filter(|_| kind.is_counted()).unwrap_or(replicas),
+                completions,
+                autoscaled: None,
+                policy: policy.clone(),
+            });
+        }
     }
     let counted: Vec<usize> =
-        (0..workloads.len()).filter(|i| workloads[*i].kind.replicas_field().is_some() && !own_total[*i]).collect();
+        (0..workloads.len()).filter(|i| workloads[*i].kind.is_counted() && !own_total[*i]).collect();
     if let Some(total) = &total {
         if counted.len() > 1 {
             let names: Vec<&str> = counted.iter().map(|i| workloads[*i].key.as_str()).collect();
@@ -70,7 +73,7 @@ pub(super) fn workloads(
                     .help("state `replicas.total` in a rule of `objects` for one of them"),
             );
         }
-        if total.of_app && workloads.iter().all(|w| w.kind.replicas_field().is_none()) {
+        if total.of_app && workloads.iter().all(|w| !w.kind.is_counted()) {
             let message = "`total` is stated, and no workload of the App has replicas";
             cx.error(codes::placement::CONTRADICTION, total.place.clone(), message);
         }
@@ -124,6 +127,20 @@ fn key(object: &Object, namespace: Option<&SmolStr>) -> SmolStr {
     }
 }
 
+/// What an object runs: itself, or its parts by name; with replicas and completions to place.
+fn members(object: &Object, kind: WorkloadKind) -> Vec<(Option<SmolStr>, u32, Option<u32>)> {
+    match (kind, &object.custom) {
+        (WorkloadKind::Custom(CustomForm::Part), Some(custom)) => {
+            let parts = custom.components(&object.template.value());
+            parts.into_iter().map(|part| (Some(part.name), part.replicas, None)).collect()
+        }
+        _ => {
+            let (replicas, completions) = totals(kind, object.facts.counts);
+            vec![(None, replicas, completions)]
+        }
+    }
+}
+
 /// Replicas and completions to place. Absent replicas are 1; a Job runs min(parallelism, completions) pods at once.
 fn totals(kind: WorkloadKind, counts: Counts) -> (u32, Option<u32>) {
     let replicas = counts.replicas.unwrap_or(1);
@@ -140,6 +157,9 @@ enum Refusal {
     StatefulSet,
     CronJob,
     Pod,
+    Undivided,
+    Single,
+    Set,
 }
 
 impl Refusal {
@@ -170,6 +190,24 @@ impl Refusal {
                 "it has no replicas to divide",
                 "leave it on one cluster, or ask for Duplicated",
             ),
+            Self::Undivided => (
+                code::JOB_NOT_DIVISIBLE,
+                "custom resource",
+                "its WorkloadKind does not say that its replicas may run in several clusters",
+                "leave it on one cluster, ask for Duplicated, or say `dividable: true` in a WorkloadKind of the fleet",
+            ),
+            Self::Single => (
+                code::JOB_NOT_DIVISIBLE,
+                "custom resource",
+                "its WorkloadKind names no replicas",
+                "leave it on one cluster, or ask for Duplicated",
+            ),
+            Self::Set => (
+                code::JOB_NOT_DIVISIBLE,
+                "custom resource",
+                "its parts are a set, which runs as a whole",
+                "leave it on one cluster, or ask for Duplicated",
+            ),
         };
         Diagnostic::new(code, place, format!("{} cannot be divided: {why}", some_of(kind, names))).help(help)
     }
@@ -195,6 +233,11 @@ fn share(
         WorkloadKind::StatefulSet => Err(Refusal::StatefulSet),
         WorkloadKind::CronJob => Err(Refusal::CronJob),
         WorkloadKind::Pod => Err(Refusal::Pod),
+        WorkloadKind::Custom(CustomForm::PerNode) => Ok(Share::Everywhere),
+        WorkloadKind::Custom(CustomForm::Divisible) => Ok(divisible),
+        WorkloadKind::Custom(CustomForm::Undivided) => Err(Refusal::Undivided),
+        WorkloadKind::Custom(CustomForm::Single) => Err(Refusal::Single),
+        WorkloadKind::Custom(CustomForm::Part) => Err(Refusal::Set),
     }
 }
 

@@ -184,17 +184,23 @@ spec:
 pub(super) const WORKLOAD_KIND: &str = r#"
 apiVersion: fleetwright.io/v1alpha1
 kind: WorkloadKind
-metadata: {name: flinkdeployments}
+metadata: {name: pipelines}
 spec:
-  group: flink.apache.org
-  kind: FlinkDeployment
-  replicas: [/spec/taskManager/replicas]
-  templates: [/spec/podTemplate]
+  group: example.com
+  kind: Pipeline
+  replicas: [/spec/size]
+  templates: [/spec/template]
   components:
-  - {name: jobmanager, replicas: /spec/jobManager/replicas, template: /spec/podTemplate, requests: /spec/resource}
+  - {name: head, replicas: [/spec/head/replicas], template: /spec/podTemplate, requests: /spec/resource}
+  - {name: "worker-{number}", at: /spec/groups/*, nameFrom: /name, defaultReplicas: 0}
+  componentsAs: FlinkDeployment
   dividable: false
+  perNode: false
   health: {current: status.state == 'RUNNING', inProgress: status.state == 'CREATED', failed: status.state == 'FAILED'}
-  dependencies: [/spec/configRef/name]
+  dependencies:
+  - {apiVersion: v1, kind: ConfigMap, name: /spec/configRef/name}
+  - {at: /spec/from/*, kindFrom: /kind, name: /name}
+  - {podSpec: /spec/podTemplate/spec}
   statePaths: [/status/jobId]
 "#;
 

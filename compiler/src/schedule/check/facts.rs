@@ -7,7 +7,7 @@ use crate::base::taint::{Taint, TaintEffect, first_untolerated};
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
 use crate::kinds::native;
 use crate::kinds::pod::{NodeFacts, PodFacts, fits_node};
-use crate::model::{App, Cluster, ClusterSet, Fleet, Object, Share, Workload, WorkloadKind};
+use crate::model::{App, Cluster, ClusterSet, Fleet, Object, Share, Workload};
 use crate::placements::{OutageState, PlacedApp, Record};
 use crate::schedule::rooms::{ClusterPools, pools};
 use crate::schedule::target::{AppTarget, Seat};
@@ -178,12 +178,12 @@ impl<'a> Inputs<'a> {
         if may { app } else { app.max(Standing::Leaving) }
     }
 
-    /// Whether the pods of a workload mount claims.
-    fn is_bound(&self, facts: &AppFacts<'_>, workload: &Workload) -> bool {
-        let index = facts.app.workloads.iter().position(|w| w.object == workload.object);
+    /// Whether the pods of a workload, or of another part of its set, mount claims.
+    pub fn is_bound(&self, facts: &AppFacts<'_>, workload: &Workload) -> bool {
+        let of_object = facts.app.workloads.iter().enumerate().filter(|(_, w)| w.object == workload.object);
         let variants = &self.variants.apps[facts.id.index()].variants;
-        let mut pods = variants.iter().filter_map(|v| v.workloads.get(index?)?.pod.as_ref());
-        pods.any(|pod| !pod.pvc_claims.is_empty())
+        let pod_of = |index: usize| variants.iter().filter_map(move |v| v.workloads.get(index)?.pod.as_ref());
+        of_object.flat_map(|(index, _)| pod_of(index)).any(|pod| !pod.pvc_claims.is_empty())
     }
 
     fn serves(&self, app: &App, id: ClusterId) -> bool {
@@ -309,7 +309,7 @@ impl<'a> AppFacts<'a> {
     /// are no question where room is ignored.
     fn uses_its_pool(&self, inputs: &Inputs<'a>, workload: usize, seat: &Seat) -> bool {
         let w = &self.app.workloads[workload];
-        let free = w.kind == WorkloadKind::DaemonSet || w.policy.capacity == Capacity::Ignore;
+        let free = w.kind.is_per_node() || w.policy.capacity == Capacity::Ignore;
         if free || !inputs.pools[seat.cluster.index()].known {
             return true;
         }
@@ -322,7 +322,7 @@ impl<'a> AppFacts<'a> {
 impl WorkloadFacts<'_> {
     /// Whether it is placed one on each node.
     pub fn is_daemon(&self) -> bool {
-        self.workload.kind == WorkloadKind::DaemonSet
+        self.workload.kind.is_per_node()
     }
 
     /// Replicas wanted: in all, or in each cluster for what is copied.

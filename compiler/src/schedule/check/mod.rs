@@ -13,6 +13,7 @@ mod groups;
 mod losses;
 mod quota;
 mod rooms;
+mod sets;
 mod spread;
 mod standing;
 mod suspended;
@@ -56,6 +57,7 @@ pub fn check(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Sce
     for app in apps.iter().filter(|app| !app.suspended) {
         standing::check(&inputs, app, &mut violations);
         counts::check(&inputs, app, &mut violations);
+        sets::check(&inputs, app, &mut violations);
         deficits::check(&inputs, app, &mut violations);
         spread::check(&inputs, app, &mut violations);
         groups::check(&inputs, app, &mut violations);

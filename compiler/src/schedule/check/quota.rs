@@ -91,10 +91,11 @@ fn objects(
         for cluster in quota.clusters.iter() {
             let present = if idle { app.target.clusters.contains(cluster) } else { runs.contains(&cluster) };
             let counted = app.app.objects.iter().enumerate().filter(|(index, object)| {
-                let workload = app.workloads.iter().find(|w| w.workload.object == *index);
-                let there = workload.is_none_or(|w| w.after.contains_key(&cluster) || w.wanted() == 0);
+                let members = || app.workloads.iter().filter(|w| w.workload.object == *index);
+                let wanted = members().any(|w| w.wanted() > 0);
+                let there = !wanted || members().any(|w| w.after.contains_key(&cluster));
                 let allowed = object.only.as_ref().is_none_or(|only| only.contains(cluster));
-                present && object.resource == plural && there && (allowed || workload.is_some_and(|w| w.wanted() > 0))
+                present && object.resource == plural && there && (allowed || wanted)
             });
             let count = i128::try_from(counted.count()).unwrap_or(i128::MAX);
             used += count;

@@ -114,7 +114,8 @@ fn book(
         return true;
     };
     let ignored = app.suspended || app.app.workloads[index].policy.capacity == Capacity::Ignore;
-    if ignored || !pod.pvc_claims.is_empty() || inputs.written(app, index, cluster).is_some() {
+    let bound = inputs.is_bound(app, &app.app.workloads[index]);
+    if ignored || bound || inputs.written(app, index, cluster).is_some() {
         return true;
     }
     let usable = usable(inputs, rooms, pod, cluster);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Task, seat};
+use super::{Task, seat, sets};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId};
 use crate::model::{ClusterSet, Share};
@@ -50,12 +50,13 @@ struct Choosable {
 /// Selects the clusters of an app. Nothing stays unbooked.
 pub(super) fn choose(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Choice {
     let lead = stage.view.app(id).lead;
-    if let Some(lead) = lead {
-        stage.unbook(id, lead, &tasks[lead].rows);
+    let members = lead.map(|lead| stage.view.fleet.app(id).members(lead)).unwrap_or_default();
+    for member in members.clone() {
+        stage.unbook(id, member, &tasks[member].rows);
     }
     let options = options(stage, id, tasks, lead);
-    if let Some(lead) = lead {
-        stage.book(id, lead, &tasks[lead].rows);
+    for member in members {
+        stage.book(id, member, &tasks[member].rows);
     }
     let app = stage.view.fleet.app(id);
     let policy = lead.map(|lead| &stage.view.workload(id, lead).policy);
@@ -95,7 +96,7 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
         let mut candidate = Candidate { room: None, held: false, kept: 0, pinned: false, weight: 1, tier: 0, groups };
         candidate.held = stage.apps[id.index()].clusters.contains(cluster);
         if let Some(lead) = lead.filter(|_| leads) {
-            for_lead(stage, id, &tasks[lead], cluster, &mut candidate);
+            for_lead(stage, id, tasks, lead, cluster, &mut candidate);
             // What stayed outside of the set for want of a place, and may stay now, is as good as any of the set.
             candidate.held |= candidate.kept > 0;
         }
@@ -107,10 +108,24 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
     options
 }
 
-fn for_lead(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterId, candidate: &mut Candidate) {
-    let workload = stage.view.workload(id, task.workload);
+fn for_lead(
+    stage: &mut Stage<'_, '_>,
+    id: AppId,
+    tasks: &[Task],
+    lead: usize,
+    cluster: ClusterId,
+    candidate: &mut Candidate,
+) {
+    let task = &tasks[lead];
+    let workload = stage.view.workload(id, lead);
     let bounds = bounds(workload, cluster);
-    let room = seat::room(stage, id, task.workload, task.wanted, cluster);
+    let room = if workload.part.is_some() {
+        let members = stage.view.fleet.app(id).members(lead);
+        let sets = sets::room(stage, id, &tasks[members], cluster);
+        sets.map(|sets| u64::from(sets).saturating_mul(u64::from(task.wanted)))
+    } else {
+        seat::room(stage, id, lead, task.wanted, cluster)
+    };
     let room = task.shared_room(cluster, room);
     let quota = task.left.cap(cluster, stage.pod(id, task.workload, cluster)).map(u64::from);
     let kept = seat::previous(stage, id, task, cluster, room).min(bounds.max.unwrap_or(u32::MAX));

@@ -7,6 +7,7 @@ mod choose;
 mod copies;
 mod divided;
 mod seat;
+mod sets;
 mod shared;
 mod whole;
 
@@ -106,13 +107,24 @@ pub(super) fn decide(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode) -> Decisi
         so_far.workloads[lead].rows.clone_from(&one.rows);
         placed[lead] = Some(one);
     }
-    for (task, slot) in tasks.iter_mut().zip(&mut placed) {
-        if slot.is_none() {
-            task.left = left(stage, id, &mut so_far, task.workload);
-            let one = place(stage, id, task, &choice, mode);
-            so_far.workloads[task.workload].rows.clone_from(&one.rows);
-            *slot = Some(one);
+    for workload in 0..count {
+        let members = stage.view.fleet.app(id).members(workload);
+        if placed[workload].is_some() {
+            continue;
         }
+        if stage.view.workload(id, workload).part.is_some() {
+            let parts = place_set(stage, id, &mut tasks[members], &mut so_far, &choice, mode);
+            for (at, one) in (workload..).zip(parts) {
+                so_far.workloads[at].rows.clone_from(&one.rows);
+                placed[at] = Some(one);
+            }
+            continue;
+        }
+        let task = &mut tasks[workload];
+        task.left = left(stage, id, &mut so_far, workload);
+        let one = place(stage, id, task, &choice, mode);
+        so_far.workloads[workload].rows.clone_from(&one.rows);
+        placed[workload] = Some(one);
     }
     let state = &stage.apps[id.index()];
     let mut clusters: ClusterSet = choice.set.iter().copied().collect();
@@ -206,6 +218,25 @@ fn daemons_ahead(stage: &Stage<'_, '_>, id: AppId, workload: usize, rows: &[Row]
         stage.view.allows(id, workload, *cluster) && rows.binary_search_by_key(cluster, |row| row.cluster).is_err()
     });
     lacking.map(|cluster| Row { cluster, pool: None, replicas: 1 }).collect()
+}
+
+/// Places the parts of a set, and books what they get instead of what they had.
+fn place_set(
+    stage: &mut Stage<'_, '_>,
+    id: AppId,
+    tasks: &mut [Task],
+    so_far: &mut AppState,
+    choice: &Choice,
+    mode: Mode,
+) -> Vec<Placed> {
+    for task in tasks.iter() {
+        so_far.workloads[task.workload].rows.clear();
+    }
+    for task in tasks.iter_mut() {
+        task.left = left(stage, id, so_far, task.workload);
+        stage.unbook(id, task.workload, &task.rows);
+    }
+    sets::place(stage, id, tasks, choice, mode)
 }
 
 /// Divides a workload over the chosen clusters, and books what it gets instead of what it had.

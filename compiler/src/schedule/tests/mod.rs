@@ -7,6 +7,7 @@ mod kinds;
 mod pools;
 mod properties;
 mod quota;
+mod sets;
 mod spread;
 mod tiers;
 mod verdicts;

@@ -8,9 +8,13 @@ use proptest::prelude::{Just, Strategy as Generate, any, prop_assert_eq, prop_on
 use proptest::test_runner::Config;
 
 use crate::api::{Capacity, Lifecycle, Strategy, TierMode};
+use crate::kinds::replicas::CustomForm;
 use crate::model::{Autoscaled, AutoscaledPolicy, ClusterSet, Tier, Tiers, TopologyKey, WorkloadKind};
 use crate::placements::OutageState;
 use crate::schedule::fixture::{AppFixture, FleetFixture, taint};
+
+/// Of a head and workers.
+const SET: WorkloadKind = WorkloadKind::Custom(CustomForm::Part);
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
@@ -85,7 +89,8 @@ fn a_workload() -> impl Generate<Value = WorkloadSpec> {
         6 => Just(WorkloadKind::Deployment),
         1 => Just(WorkloadKind::StatefulSet),
         1 => Just(WorkloadKind::DaemonSet),
-        1 => Just(WorkloadKind::CronJob)
+        1 => Just(WorkloadKind::CronJob),
+        2 => Just(SET)
     ];
     let written = option::weighted(0.1, (0_u8..5, 0_u32..6));
     (kind, 0_u32..12, 0_u32..5, written, option::weighted(0.15, any::<u8>())).prop_map(
@@ -255,7 +260,10 @@ fn build_app(fleet: &FleetFixture, name: &str, spec: &AppSpec, count: usize) -> 
     kinds.sort_by_key(|w| w.kind);
     for (i, w) in kinds.into_iter().enumerate() {
         let cpu = if w.cpu > 0 { format!("cpu={}", w.cpu * 700) } else { String::new() };
-        app = app.workload(w.kind, &format!("w{i}"), w.replicas, &cpu);
+        app = match w.kind {
+            SET => app.parts(&format!("w{i}"), &[("head", 1, "cpu=500"), ("worker", w.replicas % 5, &cpu)]),
+            kind => app.workload(kind, &format!("w{i}"), w.replicas, &cpu),
+        };
         app = app.with(|policy| {
             policy.capacity = spec.capacity.unwrap_or(policy.capacity);
             (policy.min, policy.max) = (spec.min, spec.max);

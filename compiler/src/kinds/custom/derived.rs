@@ -1,101 +1,24 @@
-//! Kinds that run several sets of pods, each with its own number: what one object of them asks for.
+//! What operators derive from the rest of an object: Flink's task managers, Spark's memory overhead. Facts of each are those
+//! of its operator, where Karmada's interpreters agree (`pkg/resourceinterpreter`).
 //!
-//! The whole of it is one *set*: a FlinkDeployment without its job manager is no half of one. Facts of each kind are those
-//! of its operator, where Karmada's interpreters agree (`pkg/resourceinterpreter`); what an operator derives (Flink's task
-//! managers, Spark's memory overhead) is derived here, too.
-//!
-//! The next kind is a row of [`components`] and a function.
+//! The next derivation is a variant of [`Derivation`] and a function here.
 
 use serde_json::{Map, Value, json};
 
-use crate::base::SmolStr;
+use super::sets::{Component, Derivation, count as count_of};
 use crate::base::quantity::{Quantity, amount};
 
-/// Pods of one kind within a set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Component {
-    /// As its operator or the object names it.
-    pub name: SmolStr,
-    /// How many of them a set has.
-    pub replicas: u32,
-    /// Their pod spec, as far as room depends on it; `None` where the object says nothing of it.
-    pub pod: Option<Value>,
-}
-
-/// The components of an object; `None` for a kind that has none. Sizes that cannot be read are left out.
-#[must_use]
-pub fn components(group: &str, kind: &str, object: &Value) -> Option<Vec<Component>> {
+/// The parts of an object. Sizes that cannot be read are left out.
+pub(super) fn components(derivation: Derivation, object: &Value) -> Vec<Component> {
     let spec = object.get("spec").unwrap_or(&Value::Null);
-    Some(match (group, kind) {
-        ("batch.volcano.sh", "Job") => volcano(spec),
-        ("flink.apache.org", "FlinkDeployment") => flink(spec),
-        ("kubeflow.org", "PyTorchJob") => kubeflow(spec, "pytorchReplicaSpecs", &["Master", "Worker"], true),
-        ("kubeflow.org", "TFJob") => {
-            kubeflow(spec, "tfReplicaSpecs", &["PS", "Worker", "Chief", "Master", "Evaluator"], true)
-        }
-        ("kubeflow.org", "MPIJob") => kubeflow(spec, "mpiReplicaSpecs", &["Launcher", "Worker"], false),
-        ("ray.io", "RayCluster") => ray(spec),
-        ("ray.io", "RayJob") => spec.get("rayClusterSpec").map(ray).unwrap_or_default(),
-        ("ray.io", "RayService") => spec.get("rayClusterConfig").map(ray).unwrap_or_default(),
-        ("sparkoperator.k8s.io", "SparkApplication") => spark(spec),
-        _ => return None,
-    })
+    match derivation {
+        Derivation::Flink => flink(spec),
+        Derivation::Spark => spark(spec),
+    }
 }
 
-/// A count that is a number or a text of one.
 fn count(value: Option<&Value>) -> Option<u32> {
-    let value = value?;
-    let number = value.as_u64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))?;
-    u32::try_from(number).ok()
-}
-
-/// The pod spec of a pod template.
-fn pod_of(template: Option<&Value>) -> Option<Value> {
-    template?.get("spec").cloned()
-}
-
-/// Tasks, with all their replicas: `minAvailable` is only what a gang starts with.
-fn volcano(spec: &Value) -> Vec<Component> {
-    let tasks = spec.get("tasks").and_then(Value::as_array).into_iter().flatten();
-    let component = |(index, task): (usize, &Value)| Component {
-        name: name(task.get("name"), || format!("task-{index}")),
-        replicas: count(task.get("replicas")).or_else(|| count(task.get("minAvailable"))).unwrap_or(1),
-        pod: pod_of(task.get("template")),
-    };
-    tasks.enumerate().map(component).collect()
-}
-
-fn name(written: Option<&Value>, otherwise: impl FnOnce() -> String) -> SmolStr {
-    let written = written.and_then(Value::as_str).filter(|name| !name.is_empty());
-    written.map_or_else(|| otherwise().into(), SmolStr::new)
-}
-
-/// Types of replicas in the order in which their operator names them. All but MPI write their names in lower case.
-fn kubeflow(spec: &Value, field: &str, types: &[&str], lower: bool) -> Vec<Component> {
-    let specs = spec.get(field);
-    let component = |kind: &&str| {
-        let replicas = specs?.get(*kind)?;
-        let name = if lower { kind.to_lowercase() } else { (*kind).to_owned() };
-        Some(Component {
-            name: name.into(),
-            replicas: count(replicas.get("replicas")).unwrap_or(1),
-            pod: pod_of(replicas.get("template")),
-        })
-    };
-    types.iter().filter_map(component).collect()
-}
-
-/// One head, and groups of workers.
-fn ray(spec: &Value) -> Vec<Component> {
-    let head = spec.get("headGroupSpec").and_then(|head| head.get("template"));
-    let head = head.map(|template| Component { name: "ray-head".into(), replicas: 1, pod: pod_of(Some(template)) });
-    let groups = spec.get("workerGroupSpecs").and_then(Value::as_array).into_iter().flatten();
-    let worker = |(index, group): (usize, &Value)| Component {
-        name: name(group.get("groupName"), || format!("worker-{}", index + 1)),
-        replicas: count(group.get("replicas")).unwrap_or(0),
-        pod: pod_of(group.get("template")),
-    };
-    head.into_iter().chain(groups.enumerate().map(worker)).collect()
+    value.and_then(count_of)
 }
 
 /// Job managers, and as many task managers as the job's parallelism needs slots, where their number is not stated.
@@ -181,7 +104,7 @@ fn text_of(value: &Value) -> Option<String> {
 /// A pod with one container that requests so much; each other field of the first that states it.
 fn pod_with(requests: Map<String, Value>, specs: [Option<&Value>; 2]) -> Value {
     let mut pod = json!({ "containers": [{ "name": "main", "resources": { "requests": requests } }] });
-    for field in ["nodeSelector", "tolerations", "affinity"] {
+    for field in ["nodeSelector", "tolerations", "affinity", "priorityClassName", "volumes"] {
         if let Some(stated) = specs.iter().flatten().find_map(|spec| spec.get(field)) {
             pod[field] = stated.clone();
         }
@@ -211,8 +134,8 @@ mod tests {
     use crate::kinds::pod;
 
     /// `name=replicas:cpu/memory in Mi` of each component.
-    fn read(group: &str, kind: &str, spec: Value) -> String {
-        let components = components(group, kind, &json!({ "spec": spec })).unwrap();
+    fn read(derivation: Derivation, spec: Value) -> String {
+        let components = components(derivation, &json!({ "spec": spec }));
         let each = components.iter().map(|component| {
             let requests = component.pod.as_ref().map(|spec| pod::read(spec).facts.requests).unwrap_or_default();
             let (cpu, memory) = (requests.get("cpu"), requests.get("memory") >> 20);
@@ -221,16 +144,12 @@ mod tests {
         each.collect::<Vec<_>>().join(" ")
     }
 
-    fn template(cpu: &str) -> Value {
-        json!({ "spec": { "containers": [{ "name": "c", "resources": { "requests": { "cpu": cpu } } }] } })
-    }
-
     #[test]
     fn sets_as_their_operators_read_them() {
         let part = |cpu: u32, memory: &str| json!({ "resource": { "cpu": cpu, "memory": memory } });
         let facts = [
             (
-                ("flink.apache.org", "FlinkDeployment"),
+                Derivation::Flink,
                 json!({
                     "flinkConfiguration": { "taskmanager.numberOfTaskSlots": "4" },
                     "jobManager": part(1, "2048m"), "taskManager": part(2, "4Gi"), "job": { "parallelism": 10 },
@@ -238,37 +157,12 @@ mod tests {
                 "jobmanager=1:1000/2048 taskmanager=3:2000/4096",
             ),
             (
-                ("flink.apache.org", "FlinkDeployment"),
+                Derivation::Flink,
                 json!({ "jobManager": { "replicas": 2 }, "taskManager": { "replicas": 5 } }),
                 "jobmanager=2:0/0 taskmanager=5:0/0",
             ),
             (
-                ("kubeflow.org", "PyTorchJob"),
-                json!({ "pytorchReplicaSpecs": {
-                    "Worker": { "replicas": "3", "template": template("2") }, "Master": { "template": template("1") },
-                } }),
-                "master=1:1000/0 worker=3:2000/0",
-            ),
-            (("kubeflow.org", "MPIJob"), json!({ "mpiReplicaSpecs": { "Worker": {} } }), "Worker=1:0/0"),
-            (
-                ("ray.io", "RayService"),
-                json!({ "rayClusterConfig": {
-                    "headGroupSpec": { "template": template("1") },
-                    "workerGroupSpecs": [{ "replicas": 2, "template": template("4") }, { "groupName": "idle" }],
-                } }),
-                "ray-head=1:1000/0 worker-1=2:4000/0 idle=0:0/0",
-            ),
-            (("ray.io", "RayJob"), json!({}), ""),
-            (
-                ("batch.volcano.sh", "Job"),
-                json!({ "tasks": [
-                    { "name": "ps", "replicas": 2, "minAvailable": 1, "template": template("1") },
-                    { "minAvailable": 3 },
-                ] }),
-                "ps=2:1000/0 task-1=3:0/0",
-            ),
-            (
-                ("sparkoperator.k8s.io", "SparkApplication"),
+                Derivation::Spark,
                 json!({
                     "type": "Scala", "driver": { "cores": 2, "memory": "8g" },
                     "executor": { "instances": 2, "memory": "4g", "memoryOverhead": "1g" },
@@ -276,7 +170,7 @@ mod tests {
                 "driver=1:2000/9011 executor=2:1000/5120",
             ),
             (
-                ("sparkoperator.k8s.io", "SparkApplication"),
+                Derivation::Spark,
                 json!({
                     "type": "Python", "memoryOverheadFactor": "0.5", "executor": { "coreRequest": "500m" },
                     "dynamicAllocation": { "enabled": true, "minExecutors": 4 },
@@ -284,10 +178,9 @@ mod tests {
                 "driver=1:1000/1536 executor=4:500/1536",
             ),
         ];
-        for ((group, kind), spec, expected) in facts {
-            assert_eq!(read(group, kind, spec.clone()), expected, "{kind} {spec}");
+        for (derivation, spec, expected) in facts {
+            assert_eq!(read(derivation, spec.clone()), expected, "{derivation:?} {spec}");
         }
-        assert_eq!(components("apps", "Deployment", &json!({})), None);
     }
 
     #[test]
