@@ -13,8 +13,8 @@ use fleetwright_compiler::tide::Timestamp;
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
-    advance, approve, check, cordon, diff, drain, explain, failback, failover, history, init, plan, promote_decider,
-    render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
+    advance, approve, check, cordon, diff, drain, explain, failback, failover, history, import, init, plan,
+    promote_decider, render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
@@ -156,6 +156,7 @@ impl FromStr for At {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Init(init::Args),
+    Import(import::Args),
     Check(check::Args),
     Plan(plan::Args),
     Render(render::Args),
@@ -169,6 +170,7 @@ pub enum Command {
     Failover(failover::Args),
     Failback(failback::Args),
     Drain(drain::Args),
+    Rebalance(rebalance::Args),
     Cordon(cordon::Args),
     Uncordon(uncordon::Args),
     Suspend(suspend::Args),
@@ -207,6 +209,7 @@ impl Command {
     fn abilities(&self) -> Abilities {
         let (name, formats, reads_fleet) = match self {
             Self::Init(_) => ("init", init::FORMATS, false),
+            Self::Import(_) => ("import", import::FORMATS, false),
             Self::Check(_) => ("check", check::FORMATS, true),
             Self::Plan(_) => ("plan", plan::FORMATS, true),
             Self::Render(_) => ("render", render::FORMATS, true),
@@ -220,6 +223,7 @@ impl Command {
             Self::Failover(_) => ("failover", failover::FORMATS, false),
             Self::Failback(_) => ("failback", failback::FORMATS, false),
             Self::Drain(_) => ("drain", drain::FORMATS, false),
+            Self::Rebalance(_) => ("rebalance", rebalance::FORMATS, false),
             Self::Cordon(_) => ("cordon", cordon::FORMATS, false),
             Self::Uncordon(_) => ("uncordon", uncordon::FORMATS, false),
             Self::Suspend(_) => ("suspend", suspend::FORMATS, false),
@@ -271,6 +275,7 @@ impl Cli {
         let context = Context::new(self.global)?;
         match self.command {
             Command::Init(args) => init::run(&context, &args),
+            Command::Import(args) => import::run(&context, &args),
             Command::Check(args) => check::run(&context, &args),
             Command::Plan(args) => plan::run(&context, &args),
             Command::Render(args) => render::run(&context, &args),
@@ -284,6 +289,7 @@ impl Cli {
             Command::Failover(args) => failover::run(&context, &args),
             Command::Failback(args) => failback::run(&context, &args),
             Command::Drain(args) => drain::run(&context, &args),
+            Command::Rebalance(args) => rebalance::run(&context, &args),
             Command::Cordon(args) => cordon::run(&context, &args),
             Command::Uncordon(args) => uncordon::run(&context, &args),
             Command::Suspend(args) => suspend::run(&context, &args),

@@ -64,11 +64,13 @@ pub enum Cause {
     Approve,
     /// Another decider took over.
     Promote,
+    /// A person had apps placed afresh.
+    Rebalance,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Failover,
         Self::Return,
         Self::Lifecycle,
@@ -80,6 +82,7 @@ impl Cause {
         Self::Suspend,
         Self::Approve,
         Self::Promote,
+        Self::Rebalance,
     ];
 
     /// As written in trailers.
@@ -97,6 +100,7 @@ impl Cause {
             Self::Suspend => "Suspend",
             Self::Approve => "Approve",
             Self::Promote => "Promote",
+            Self::Rebalance => "Rebalance",
         }
     }
 }

@@ -1,5 +1,10 @@
 //! What people order.
 
+use std::collections::BTreeSet;
+
+use fleetwright_compiler::model::Fleet;
+use fleetwright_compiler::rebalance::Budget;
+
 use super::world::{World, app, fleet, refusal, seats};
 use crate::commit::{Cause, Trailers};
 use crate::decide::orders;
@@ -21,6 +26,27 @@ fn a_drain_moves_everything_in_one_commit_and_uncordon_takes_it_back() {
     assert!(!world.files("live").contains_key("state/lifecycle/a.yaml"));
     assert_eq!(world.seats("web"), seats([("b", 3), ("c", 3)]), "nothing moves back by itself");
     assert_eq!(world.advance().unwrap().pushed, []);
+}
+
+#[test]
+fn a_rebalance_is_one_commit_and_the_next_is_none() {
+    let world = World::live(&fleet());
+    world.order(|desk| orders::drain(desk, "a")).unwrap().expect("a commit");
+    world.order(|desk| orders::uncordon(desk, "a")).unwrap().expect("a commit");
+    assert_eq!(world.seats("web"), seats([("b", 3), ("c", 3)]));
+    let rebalance = |budget| {
+        let all = |fleet: &Fleet| fleet.app_ids().collect();
+        let pushed = world.order(|desk| orders::rebalance(desk, &all, budget).map(|(proposal, _)| proposal));
+        pushed.unwrap().map(|pushed| (pushed.cause, pushed.message.lines().next().unwrap().to_owned()))
+    };
+    assert_eq!(rebalance(Budget::Replicas(1)), Some((Cause::Rebalance, "Rebalance t/web".to_owned())));
+    assert_eq!(world.seats("web"), seats([("a", 1), ("b", 2), ("c", 3)]));
+    assert_eq!(world.advance().unwrap().pushed, [], "what is left to move waits for the next order");
+    assert!(rebalance(Budget::Unlimited).is_some());
+    assert_eq!(world.seats("web"), seats([("a", 2), ("b", 2), ("c", 2)]));
+    assert_eq!(rebalance(Budget::Unlimited), None);
+    let nobody = world.order(|desk| orders::rebalance(desk, &|_| BTreeSet::new(), Budget::Unlimited).map(|(p, _)| p));
+    assert_eq!(refusal(nobody).1, "no App of what is live is selected");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod approve;
 mod cordon;
 mod failover;
 mod promote;
+mod rebalance;
 mod suspend;
 mod undo;
 
@@ -24,6 +25,7 @@ pub use approve::approve;
 pub use cordon::{cordon, drain, uncordon};
 pub use failover::{failback, failover};
 pub use promote::promote;
+pub use rebalance::{of as rebalance_of, rebalance};
 pub use suspend::{resume, suspend};
 pub use undo::{Hold, Undone, undo};
 
