@@ -71,7 +71,7 @@ impl State {
             RecordDoc::Holds(docs) => self.holds = docs,
             RecordDoc::Suspended(docs) => self.suspended = docs.into_iter().map(|app| app.value).collect(),
             RecordDoc::Approval(doc) => drop(self.approvals.insert(name, doc)),
-            RecordDoc::Taints(_) | RecordDoc::Fence(_) | RecordDoc::Placements(_) => {}
+            RecordDoc::Taints(_) | RecordDoc::Fence(_) | RecordDoc::Estimates(_) | RecordDoc::Placements(_) => {}
         }
     }
 

@@ -41,4 +41,7 @@ family! {
     /// Apps of a group share their clusters (`affinity`), or share none (`antiAffinity`), and this one is where it should
     /// not be: it was there before, and has no place elsewhere. It moves as soon as it has one.
     GROUP_BROKEN = 1144 Warning "group that cannot be kept";
+    /// `weighBy` names an estimator, and the record holds no estimates of it (`state/estimates/<name>.yaml`). Until it does,
+    /// the room of node pools is the weight.
+    NO_ESTIMATES = 1145 Warning "estimates missing";
 }

@@ -1,6 +1,7 @@
 //! The record, with its names held against the fleet: what it says of something that is gone is reported, never dropped in
 //! silence, and nothing it says is said twice.
 
+mod estimates;
 mod observed;
 mod placed;
 
@@ -38,6 +39,9 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
             RecordDoc::Suspended(suspended) => {
                 suspended.iter().for_each(|app| placements.suspended(cx, id, app, &mut record));
             }
+            RecordDoc::Estimates(rows) => {
+                record.estimates.insert(team.clone(), estimates::read(cx, id, rows));
+            }
             RecordDoc::Capacity(_)
             | RecordDoc::Taints(_)
             | RecordDoc::Lifecycle(_)
@@ -50,6 +54,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
         }
     }
     placements.report_gone(cx);
+    estimates::missing(cx, apps, &record);
     record
 }
 
