@@ -13,8 +13,8 @@ use fleetwright_compiler::tide::Timestamp;
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
-    advance, approve, check, cordon, diff, drain, explain, failback, failover, history, import, init, plan,
-    promote_decider, render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
+    advance, approve, check, cordon, demo, diff, drain, explain, failback, failover, history, import, init, plan,
+    promote_decider, rebalance, render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
@@ -179,6 +179,7 @@ pub enum Command {
     Approve(approve::Args),
     PromoteDecider(promote_decider::Args),
     History(history::Args),
+    Demo(demo::Args),
 }
 
 impl Format {
@@ -232,6 +233,7 @@ impl Command {
             Self::Approve(_) => ("approve", approve::FORMATS, false),
             Self::PromoteDecider(_) => ("promote-decider", promote_decider::FORMATS, false),
             Self::History(_) => ("history", history::FORMATS, false),
+            Self::Demo(_) => ("demo", demo::FORMATS, false),
         };
         Abilities { name, formats, reads_fleet }
     }
@@ -298,6 +300,7 @@ impl Cli {
             Command::Approve(args) => approve::run(&context, &args),
             Command::PromoteDecider(args) => promote_decider::run(&context, &args),
             Command::History(args) => history::run(&context, &args),
+            Command::Demo(args) => demo::run(&context, &args),
         }
     }
 }

@@ -75,7 +75,8 @@ fn person(args: &OrderArgs, user: Option<&Author>) -> Result<Author, Failure> {
     }
 }
 
-fn failure(failure: OrderFailure) -> Failure {
+/// An order that became no commit.
+pub fn failure(failure: OrderFailure) -> Failure {
     match failure {
         OrderFailure::Order(OrderError::Wrong(text)) => Failure::Usage(text),
         OrderFailure::Order(OrderError::Guarded(text)) => Failure::Guard(text),

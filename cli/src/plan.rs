@@ -66,7 +66,10 @@ fn differs_from_record(compiled: &Compiled) -> bool {
     let same =
         |a: &PlacedApp, b: &PlacedApp| a.tier == b.tier && a.clusters == b.clusters && a.workloads == b.workloads;
     let recorded = &compiled.record.apps;
-    placed.len() != recorded.len() || !placed.iter().all(|(name, app)| recorded.get(name).is_some_and(|r| same(app, r)))
+    let transferred = !compiled.record.transfers.is_empty();
+    transferred
+        || placed.len() != recorded.len()
+        || !placed.iter().all(|(name, app)| recorded.get(name).is_some_and(|r| same(app, r)))
 }
 
 /// Path and text of every file of `placements/` that records what a compile decided.

@@ -45,14 +45,36 @@ pub struct Repository {
     _scratch: Option<Scratch>,
 }
 
-/// A temporary folder.
+/// A temporary folder. Dropped, it goes.
 #[derive(Debug)]
-struct Scratch(PathBuf);
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new one, in the system's temporary folder, that nobody else can read.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn new() -> Result<Self, Failure> {
+        scratch_folder().map(Self)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Leaves it where it is.
+    pub fn keep(mut self) -> PathBuf {
+        std::mem::take(&mut self.0)
+    }
+}
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left of a mirror is in nobody's way.
-        let _ = std::fs::remove_dir_all(&self.0);
+        if !self.0.as_os_str().is_empty() {
+            // What is left of a mirror is in nobody's way.
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
     }
 }
 
@@ -87,8 +109,8 @@ impl Repository {
         let (mirror, scratch) = match args.mirror.clone().or(default_mirror) {
             Some(mirror) => (mirror, None),
             None => {
-                let folder = scratch_folder()?;
-                (folder.clone(), Some(Scratch(folder)))
+                let scratch = Scratch::new()?;
+                (scratch.path().to_path_buf(), Some(scratch))
             }
         };
         let mut git = GitRepo::open(&mirror, remote, prefix).map_err(port_failure)?;

@@ -64,6 +64,8 @@ pub struct Advanced {
     pub pushed: Vec<Pushed>,
     /// What people should know, as of the end.
     pub reports: Vec<Report>,
+    /// Where the live branch stands at the end; `None` where there is none.
+    pub live: Option<CommitId>,
 }
 
 /// A commit that was pushed.
@@ -127,11 +129,13 @@ pub fn advance(
     while advanced.pushed.len() < MAX_COMMITS {
         let seen = Seen::fetch(repo, branches)?;
         let situation = seen.situation(session, identity, observation, clock.now_secs());
+        advanced.live = situation.live.as_ref().map(|live| live.tip.clone());
         let Decision { commit, reports } = decide::decide(&situation)?;
         advanced.reports = reports;
         let Some(planned) = commit else { break };
         match repo.push(&planned.commit(&branches.live)) {
             Ok(id) => {
+                advanced.live = Some(id.clone());
                 advanced.pushed.push(Pushed { id, cause: planned.cause, message: planned.message });
             }
             Err(PushError::Moved(_)) => {

@@ -31,7 +31,9 @@ pub struct ClusterSeen {
     pub capacity: Option<Vec<PoolSeen>>,
     /// The commit of `live` that was last applied as a whole.
     pub applied: Option<CommitId>,
-    /// By (team, app); an app that is not here was not seen, which is not the same as gone.
+    /// Whether all that was ever applied there was looked at, so that an app that is not here is gone.
+    pub is_complete: bool,
+    /// By (team, app); unless `is_complete`, an app that is not here was not seen, which is not the same as gone.
     pub apps: BTreeMap<(SmolStr, SmolStr), AppSeen>,
 }
 

@@ -23,14 +23,14 @@ pub struct Seen {
 }
 
 /// The live branch as it was found.
-struct SeenLive {
+pub(crate) struct SeenLive {
     tip: CommitId,
     files: Box<dyn FleetFiles>,
-    pin: CommitId,
-    pinned: Box<dyn FleetFiles>,
-    record: RecordFiles,
-    state: State,
-    history: Vec<LiveCommit>,
+    pub(crate) pin: CommitId,
+    pub(crate) pinned: Box<dyn FleetFiles>,
+    pub(crate) record: RecordFiles,
+    pub(crate) state: State,
+    pub(crate) history: Vec<LiveCommit>,
 }
 
 impl Seen {
@@ -76,7 +76,7 @@ impl Seen {
 }
 
 impl SeenLive {
-    fn open(repo: &dyn FleetRepo, branches: &Branches, tip: &CommitId) -> Result<Self, AdvanceError> {
+    pub(crate) fn open(repo: &dyn FleetRepo, branches: &Branches, tip: &CommitId) -> Result<Self, AdvanceError> {
         let files = repo.tree(tip)?;
         let record = RecordFiles::read(&*files).map_err(DecideError::from)?;
         let state = State::read(&record).map_err(DecideError::from)?;
@@ -102,7 +102,7 @@ impl SeenLive {
         Ok(Self { tip: tip.clone(), files, pin, pinned, record, state, history })
     }
 
-    fn live(&self) -> Live<'_> {
+    pub(crate) fn live(&self) -> Live<'_> {
         Live {
             tip: self.tip.clone(),
             time_secs: self.history.first().map_or(0, |commit| commit.time_secs),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::placements::{
-    ApprovalDoc, CapacityDoc, DeciderDoc, HoldDoc, LifecycleDoc, OutageDoc, RecordDoc, TideDoc,
+    ApprovalDoc, CapacityDoc, DeciderDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, RecordDoc, TideDoc,
 };
 use fleetwright_compiler::source::RepoPath;
 
@@ -32,6 +32,8 @@ pub struct State {
     pub holds: Vec<HoldDoc>,
     /// Apps whose placement stays as it is, as `team/app`, in the order of the file.
     pub suspended: Vec<SmolStr>,
+    /// By cluster.
+    pub fences: BTreeMap<SmolStr, FenceDoc>,
     /// By hash.
     pub approvals: BTreeMap<SmolStr, ApprovalDoc>,
 }
@@ -71,7 +73,8 @@ impl State {
             RecordDoc::Holds(docs) => self.holds = docs,
             RecordDoc::Suspended(docs) => self.suspended = docs.into_iter().map(|app| app.value).collect(),
             RecordDoc::Approval(doc) => drop(self.approvals.insert(name, doc)),
-            RecordDoc::Taints(_) | RecordDoc::Fence(_) | RecordDoc::Estimates(_) | RecordDoc::Placements(_) => {}
+            RecordDoc::Fence(doc) => drop(self.fences.insert(name, doc)),
+            RecordDoc::Taints(_) | RecordDoc::Estimates(_) | RecordDoc::Placements(_) => {}
         }
     }
 

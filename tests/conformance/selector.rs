@@ -213,6 +213,8 @@ fn cluster(
         apis: None,
         values: Default::default(),
         lifecycle: Lifecycle::default(),
+        mode: fleetwright_compiler::api::ClusterMode::Apply,
+        connection: None,
     }
 }
 

@@ -37,7 +37,8 @@ pub struct AppSpec {
     /// Differences between clusters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<Spanned<OverrideSpec>>,
-    /// Apps (`team/app`) that must be Current on the same cluster first.
+    /// Apps (`team/app`, or `app` of the same team) that must be Current in a cluster before this one is applied there. Where
+    /// one of them does not go, it is not waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depends_on: Option<Spanned<Vec<Spanned<SmolStr>>>>,
     /// What happens when a cluster is lost.
@@ -52,16 +53,19 @@ pub struct AppSpec {
     /// How a change rolls over clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollout: Option<Spanned<serde_json::Value>>,
-    /// Freeze it as it is.
+    /// Freeze it as it is: its counts and clusters stay, and nothing of it is deleted. What its manifests say is still
+    /// applied. `fleetwright suspend` does the same without a change of this file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend: Option<Spanned<bool>>,
-    /// Whether its objects are deleted when they leave the repository.
+    /// Whether its objects are deleted when they leave the repository or a cluster. Default true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prune: Option<Spanned<bool>>,
-    /// Never two running copies.
+    /// Never two running copies: it goes to one cluster at a time, and starts in another only after its pods were seen
+    /// gone from the first, or a person confirmed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclusive: Option<Spanned<bool>>,
-    /// Names it had before (`team/app`): a rename is a transfer, not a deletion.
+    /// Names it had before (`team/app`, or `app` of the same team), the last one first. What is recorded of the first of
+    /// them that is recorded is its own: a rename, or a move from team to team, moves no replica and deletes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_names: Option<Spanned<Vec<Spanned<SmolStr>>>>,
     /// `Ignore`: no tide moves it.
@@ -186,7 +190,8 @@ pub struct ObjectMatch {
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct FailoverSpec {
-    /// How long the app must have failed.
+    /// How long a cluster must not answer before this app leaves it, where it tolerates nothing else. Default: what the
+    /// Fleet says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Duration>,
     /// In which order copies go and come.

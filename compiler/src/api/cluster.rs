@@ -45,7 +45,7 @@ pub struct ClusterSpec {
     pub lifecycle: Option<Spanned<Lifecycle>>,
     /// Whether the applier writes to it. Default Apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<Spanned<Mode>>,
+    pub mode: Option<Spanned<ClusterMode>>,
     /// How the reconciler reaches it. A name; credentials never live in the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<Spanned<ConnectionSpec>>,
@@ -98,24 +98,25 @@ pub enum Lifecycle {
 }
 
 /// Whether the applier writes to a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub enum Mode {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+pub enum ClusterMode {
     /// Objects are applied.
+    #[default]
     Apply,
     /// Server-side dry run and reports; nothing is written.
     Observe,
-    /// Nothing is read or written.
+    /// Nothing is written, and the server is not asked what would happen; what is there is still seen.
     Suspended,
 }
 
-/// How the reconciler reaches a cluster: one of the two.
+/// How the reconciler reaches a cluster: exactly one of the two, and a name only.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ConnectionSpec {
     /// A context of the reconciler's kubeconfig.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<SmolStr>,
+    pub context: Option<Spanned<SmolStr>>,
     /// A Secret beside the reconciler that holds a kubeconfig.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret_ref: Option<SmolStr>,
+    pub secret_ref: Option<Spanned<SmolStr>>,
 }

@@ -31,7 +31,7 @@ pub struct FleetSpec {
     /// Field managers whose fields are taken over when an object that already runs is adopted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopt: Option<Spanned<AdoptSpec>>,
-    /// What happens to changes made by hand in a cluster.
+    /// What happens to changes made by hand in a cluster. Default Correct.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Spanned<Drift>>,
     /// Secrets.
@@ -64,7 +64,7 @@ pub struct BranchesSpec {
     /// The branch that clusters follow. Default `live`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<Spanned<SmolStr>>,
-    /// The branch that rendered manifests are written to.
+    /// The branch that rendered manifests are written to. Absent: they are written to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<Spanned<SmolStr>>,
 }
@@ -73,21 +73,22 @@ pub struct BranchesSpec {
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct LimitsSpec {
-    /// Deletions above this wait for an approval.
+    /// The most objects that a change may delete in a cluster, and in the whole fleet, without an approval. Absent: 10
+    /// objects, or 20 % of them where that is more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deletions: Option<Budget>,
+    pub deletions: Option<Spanned<Budget>>,
     /// Moves above this wait for an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub moves: Option<Budget>,
+    pub moves: Option<Spanned<Budget>>,
 }
 
-/// A budget: the smaller of the two holds.
+/// A budget: at least one of the two; of both the smaller holds.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Budget {
-    /// A share of what there is (`10%`).
+    /// A share of what there is (`10%`); always at least one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<IntOrPercent>,
+    pub share: Option<Spanned<IntOrPercent>>,
     /// An absolute count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
@@ -100,7 +101,7 @@ pub struct FleetFailoverSpec {
     /// More clusters than this lost at once: hold and alert.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_clusters: Option<IntOrPercent>,
-    /// How long a cluster must be lost.
+    /// How long a cluster must not answer before apps leave it that tolerate nothing else. Default 5m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Duration>,
     /// In which order copies go and come.
@@ -121,15 +122,16 @@ pub enum PurgeMode {
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct AdoptSpec {
-    /// The field managers.
+    /// The field managers, as `metadata.managedFields` names them (`kubectl-client-side-apply`, `helm`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub managers: Vec<SmolStr>,
+    pub managers: Vec<Spanned<SmolStr>>,
 }
 
 /// What happens to changes made by hand in a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 pub enum Drift {
     /// They are put right.
+    #[default]
     Correct,
     /// They are reported.
     Report,

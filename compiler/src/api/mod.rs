@@ -26,7 +26,7 @@ pub use app::{
     SourceSpec, Survive, VariantSpec,
 };
 pub use calendar::{CalendarDate, CalendarSpec, HolidaySpec, WorkingDaySpec};
-pub use cluster::{ApiGroupSpec, ClusterSpec, ConnectionSpec, Lifecycle, Mode, NodePoolSpec};
+pub use cluster::{ApiGroupSpec, ClusterMode, ClusterSpec, ConnectionSpec, Lifecycle, NodePoolSpec};
 pub use fleet::{
     AdoptSpec, BranchesSpec, Budget, DecryptionSpec, DefaultsSpec, Drift, FleetFailoverSpec, FleetSpec, LimitsSpec,
     Plaintext, PurgeMode, SecretsSpec,

@@ -28,28 +28,24 @@ const fn field(kind: &'static str, path: &'static [&'static str], will: &'static
     NotYet { kind, path, value: None, will }
 }
 
+/// What the parts of `move` wait for that are about its steps.
+const STEPS: &str = "replicas move at once, not in steps";
+
 /// Every field and value that is refused.
 pub const NOT_YET: &[NotYet] = &[
-    field("Fleet", &["spec", "branches", "rendered"], "writing manifests to a branch needs the reconciler"),
-    field("Fleet", &["spec", "limits"], "budgets of deletions and moves need the reconciler"),
+    field("Fleet", &["spec", "limits", "moves"], "moves are not counted yet"),
     field("Fleet", &["spec", "failover", "purgeMode"], "moves happen at once"),
-    field("Fleet", &["spec", "adopt"], "adoption needs the reconciler"),
-    field("Fleet", &["spec", "drift"], "drift needs the reconciler"),
     field("Fleet", &["spec", "secrets", "decryption"], "encrypted documents are not rendered yet"),
-    field("Cluster", &["spec", "mode"], "it tells the reconciler whether to write"),
-    field("Cluster", &["spec", "connection"], "it tells the reconciler how to reach the cluster"),
-    field("Team", &["spec", "serviceAccountName"], "it is impersonated by the reconciler"),
-    field("Team", &["spec", "owners"], "nobody is notified yet"),
     field("App", &["spec", "sources"], "Helm and Kustomize inputs are not vendored yet"),
-    field("App", &["spec", "dependsOn"], "waves need the reconciler"),
-    field("App", &["spec", "failover"], "failover needs the reconciler"),
+    field("App", &["spec", "failover", "purgeMode"], "moves happen at once"),
+    field("App", &["spec", "failover", "preserve"], "state is not carried over yet"),
+    field("App", &["spec", "failover", "failBack"], "apps go back by `fleetwright failback` alone"),
     field("App", &["spec", "traffic"], "traffic does not follow replicas yet"),
     field("App", &["spec", "rollout"], "rollout over clusters needs the reconciler"),
-    field("App", &["spec", "suspend"], "freezing needs the reconciler"),
-    field("App", &["spec", "prune"], "pruning needs the reconciler"),
-    field("App", &["spec", "exclusive"], "single running copies need the reconciler"),
-    field("App", &["spec", "previousNames"], "transfers need the reconciler"),
-    field("Tide", &["spec", "move"], "moves in steps need the reconciler"),
+    field("Tide", &["spec", "move", "max"], STEPS),
+    field("Tide", &["spec", "move", "every"], STEPS),
+    field("Tide", &["spec", "move", "wait"], STEPS),
+    field("Tide", &["spec", "move", "deadline"], STEPS),
     field("WorkloadKind", &["spec", "replicas"], "custom resources are not divided yet"),
     field("WorkloadKind", &["spec", "templates"], "pods of custom resources are not counted yet"),
     field("WorkloadKind", &["spec", "components"], "pods of custom resources are not counted yet"),
@@ -62,7 +58,10 @@ pub const NOT_YET: &[NotYet] = &[
         value: Some("Observed"),
         will: "counts that autoscalers reached are not observed yet",
     },
-    field("*", &["move"], "moves in steps need the reconciler"),
+    field("*", &["move", "max"], STEPS),
+    field("*", &["move", "every"], STEPS),
+    field("*", &["move", "wait"], STEPS),
+    field("*", &["move", "deadline"], STEPS),
     NotYet {
         kind: "*",
         path: &["replicas", "autoscaled", "room"],

@@ -276,9 +276,10 @@ pub struct MoveSpec {
     /// The pause between steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Duration>,
-    /// Ready replicas never fall below this.
+    /// No cluster is lowered while fewer than this part of what is wanted in all clusters would be ready (`80%`, rounded
+    /// up). Default 80%.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min_available: Option<IntOrPercent>,
+    pub min_available: Option<Spanned<IntOrPercent>>,
     /// What a step waits for: `Current`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<SmolStr>,

@@ -30,7 +30,8 @@ pub struct TeamSpec {
     /// Kubernetes (`system-cluster-critical`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priority_class_names: Vec<Spanned<SmolStr>>,
-    /// The service account that is impersonated when its objects are applied.
+    /// The service account that is impersonated when its objects are applied, as `namespace/name`: what it may not do in a
+    /// cluster, no App of the team does there. Absent: the applier's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_account_name: Option<Spanned<SmolStr>>,
     /// A layer of placement for its apps.
@@ -39,9 +40,9 @@ pub struct TeamSpec {
     /// What must not leave its apps short, where they do not state it themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survive: Option<Spanned<Survive>>,
-    /// Who to ask.
+    /// Who to ask: groups, channels, addresses. `why` names them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owners: Option<Spanned<Vec<SmolStr>>>,
+    pub owners: Option<Spanned<Vec<Spanned<SmolStr>>>>,
 }
 
 /// Namespaces a team may use: one name, or all with a prefix.

@@ -21,6 +21,9 @@ pub struct AppDiff {
     pub app: String,
     /// Whether the app itself came or went.
     pub change: AppChange,
+    /// The name it had before, `team/app`, where it is another (`previousNames`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renamed_from: Option<String>,
     /// Clusters that get objects of it and got none, by name.
     pub clusters_added: Vec<SmolStr>,
     /// Clusters that got objects of it and get none, by name.
@@ -102,6 +105,7 @@ pub(super) fn app_diffs(base: &Compiled, head: &Compiled, clusters: &[ClusterDif
     let diffs = pairs.into_par_iter().filter_map(|((team, app), (before, after))| {
         if let (true, Some(before), Some(after)) = (same_clusters, before, after)
             && is_unmoved(base, head, before, after)
+            && name(base, before) == (team, app)
         {
             return None;
         }
@@ -138,6 +142,7 @@ fn app_diff(name: String, whys: &Whys<'_>) -> Option<AppDiff> {
     let is = whys.after.map(|id| placed(whys.head, id)).unwrap_or_default();
     let only = |a: &BTreeSet<&SmolStr>, b: &BTreeSet<&SmolStr>| a.difference(b).map(|c| (*c).clone()).collect();
     let diff = AppDiff {
+        renamed_from: whys.before.map(|id| whys.base.fleet.app_name(id)).filter(|was| *was != name),
         app: name,
         change: match (whys.before, whys.after) {
             (None, _) => AppChange::Added,
@@ -149,6 +154,7 @@ fn app_diff(name: String, whys: &Whys<'_>) -> Option<AppDiff> {
         workloads: workload_diffs(&was.counts, &is.counts, whys),
     };
     let says_something = diff.change != AppChange::Changed
+        || diff.renamed_from.is_some()
         || !diff.workloads.is_empty()
         || !diff.clusters_added.is_empty()
         || !diff.clusters_removed.is_empty();
@@ -157,7 +163,7 @@ fn app_diff(name: String, whys: &Whys<'_>) -> Option<AppDiff> {
 
 type Pair = (Option<AppId>, Option<AppId>);
 
-/// Apps of either by (team, app).
+/// Apps of either by (team, app). One that had another name before is the app of that name, where it is gone.
 pub(super) fn pairs<'c>(base: &'c Compiled, head: &'c Compiled) -> BTreeMap<(&'c str, &'c str), Pair> {
     let mut pairs: BTreeMap<(&str, &str), Pair> = BTreeMap::new();
     for id in base.fleet.app_ids() {
@@ -165,6 +171,18 @@ pub(super) fn pairs<'c>(base: &'c Compiled, head: &'c Compiled) -> BTreeMap<(&'c
     }
     for id in head.fleet.app_ids() {
         pairs.entry(name(head, id)).or_default().1 = Some(id);
+    }
+    for id in head.fleet.app_ids() {
+        let own = name(head, id);
+        if pairs.get(&own).is_none_or(|pair| pair.0.is_some()) {
+            continue;
+        }
+        let old = head.fleet.app(id).previous_names.iter().map(|(team, app)| (team.as_str(), app.as_str()));
+        // an app that is there has none of these names
+        let was = old.filter_map(|old| pairs.remove(&old)).next();
+        if let (Some((before, _)), Some(pair)) = (was, pairs.get_mut(&own)) {
+            pair.0 = before;
+        }
     }
     pairs
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ClusterSet, OverrideRule, Placement, Workload};
 use crate::api::Survive;
 use crate::base::labels::Labels;
-use crate::base::{FileId, SmolStr, Span, Spanned, TeamId};
+use crate::base::{AppId, FileId, SmolStr, Span, Spanned, TeamId};
 use crate::parse::{Facts, ObjKey, Template};
 
 /// An app, with its objects.
@@ -35,6 +35,22 @@ pub struct App {
     pub workloads: Vec<Workload>,
     /// Its images, then the overrides of the fleet, the team and the app, then enforced ones: the order of application.
     pub overrides: Vec<Arc<OverrideRule>>,
+    /// Apps that must be Current in a cluster before this one is applied there, ascending. Nothing waits for itself, by
+    /// whatever way.
+    pub depends_on: Vec<AppId>,
+    /// `prune: false`: what leaves the repository or a cluster is not deleted.
+    pub keep_removed: bool,
+    /// `suspend: true`. The record holds it among the suspended ones, with those that a person suspended there.
+    pub suspended: bool,
+    /// Never two running copies.
+    pub exclusive: bool,
+    /// Names it had before, as (team, app), in the order of its file. No app has one of them.
+    pub previous_names: Vec<(SmolStr, SmolStr)>,
+    /// The part of what is wanted in all clusters that must be ready before one is lowered, in percent, 0 to 100: the
+    /// larger of what its placement and its tide state.
+    pub min_available_percent: Option<u32>,
+    /// How long a cluster must not answer before the app leaves it; `None`: as the fleet says.
+    pub failover_after_secs: Option<u64>,
 }
 
 /// An object of an app.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::api::Lifecycle;
+use crate::api::{ClusterMode, Lifecycle};
 use crate::base::labels::Labels;
 use crate::base::taint::Taint;
 use crate::base::{FileId, Resources, SmolStr, Span};
@@ -38,6 +38,19 @@ pub struct Cluster {
     pub values: BTreeMap<SmolStr, SmolStr>,
     /// Whether it takes replicas, as its file says.
     pub lifecycle: Lifecycle,
+    /// Whether the applier writes to it.
+    pub mode: ClusterMode,
+    /// How the reconciler reaches it; `None`: its own configuration says so.
+    pub connection: Option<Connection>,
+}
+
+/// How the reconciler reaches a cluster: one of the two, and a name only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// A context of the reconciler's kubeconfig.
+    pub context: Option<SmolStr>,
+    /// A Secret beside the reconciler that holds a kubeconfig.
+    pub secret_ref: Option<SmolStr>,
 }
 
 /// One API group version of a cluster.

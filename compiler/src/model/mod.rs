@@ -26,16 +26,17 @@ use std::sync::Arc;
 use crate::api::{IntOrPercent, Plaintext};
 use crate::base::{AppId, ClusterId, FileId, SmolStr, TeamId};
 
+pub use crate::api::{ClusterMode, Drift};
 pub use crate::kinds::replicas::WorkloadKind;
 pub use app::{App, Object};
 pub use app_selector::{AppSelector, Rank, Specificity};
-pub use cluster::{Cluster, Pool, ServedApi};
+pub use cluster::{Cluster, Connection, Pool, ServedApi};
 pub use cluster_set::ClusterSet;
 pub use custom_kind::{CustomKind, HealthRules};
 pub use placement::{Layer, LayerKind, Placement, PlacementField, Spread, Tier, Tiers, TopologyKey};
 pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
-pub use team::{NamespaceRule, Quota, Team};
+pub use team::{NamespaceRule, Quota, ServiceAccount, Team};
 pub use tide::{Phase, Tide};
 pub use workload::{Autoscaled, AutoscaledPolicy, Replicas, Share, WeightRule, Workload};
 
@@ -111,18 +112,44 @@ impl Fleet {
 /// Settings of the repository.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
+    /// The name of the fleet, as inventories in clusters have it. Empty where there is no Fleet.
+    pub name: SmolStr,
     /// Where the Fleet is written.
     pub file: Option<FileId>,
     /// The branch of the record. Default `live`.
     pub live_branch: SmolStr,
     /// People's branch. Default `main`.
     pub intents_branch: SmolStr,
+    /// The branch that rendered manifests are written to, if they are.
+    pub rendered_branch: Option<SmolStr>,
+    /// What a change may do without an approval.
+    pub limits: Limits,
+    /// Field managers whose fields are taken over when an object that already runs is adopted, in the order of the file.
+    pub adopt_managers: Vec<SmolStr>,
+    /// What happens to changes made by hand in a cluster.
+    pub drift: Drift,
     /// When lost clusters are failed over.
     pub failover: Failover,
     /// Whether Secrets may lie in the clear.
     pub plaintext: Plaintext,
     /// `${fleet.values.x}`.
     pub values: BTreeMap<SmolStr, SmolStr>,
+}
+
+/// What a change may do without an approval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// How much it may delete; `None`: nobody stated it.
+    pub deletions: Option<DeletionLimit>,
+}
+
+/// How much may be deleted in a cluster, and in the whole fleet: what is stated holds, all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeletionLimit {
+    /// At most this share of the objects there are, in percent, 0 to 100.
+    pub share_percent: Option<u32>,
+    /// At most so many objects.
+    pub count: Option<u32>,
 }
 
 /// When lost clusters are failed over.

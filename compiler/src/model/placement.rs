@@ -77,6 +77,8 @@ pub enum PlacementField {
     Affinity,
     /// `antiAffinity`
     AntiAffinity,
+    /// `move`
+    Move,
 }
 
 /// Which file a field came from.

@@ -29,8 +29,21 @@ pub struct Team {
     pub deny: Vec<(SmolStr, SmolStr)>,
     /// The priority classes that its pods may name; empty where that is not stated.
     pub priority_classes: Vec<SmolStr>,
+    /// Impersonated when its objects are applied; `None`: the applier writes in its own name.
+    pub service_account: Option<ServiceAccount>,
     /// What must not leave its apps short, where they do not state it themselves.
     pub survive: Option<Survive>,
+    /// Who to ask, in the order of its file.
+    pub owners: Vec<SmolStr>,
+}
+
+/// A service account of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceAccount {
+    /// Its namespace.
+    pub namespace: SmolStr,
+    /// Its name.
+    pub name: SmolStr,
 }
 
 impl Team {

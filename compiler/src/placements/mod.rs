@@ -113,10 +113,22 @@ pub struct Record {
     pub clusters: BTreeMap<SmolStr, Observed>,
     /// The phase of each tide that what runs was decided for, by tide.
     pub tides: BTreeMap<SmolStr, TidePhase>,
-    /// Apps whose placement stays as it is, as (team, app).
+    /// Apps whose placement stays as it is, as (team, app): those of `state/suspended.yaml`, and those that say so
+    /// themselves (`suspend: true`).
     pub suspended: BTreeSet<(SmolStr, SmolStr)>,
     /// What estimators say, by their name.
     pub estimates: BTreeMap<SmolStr, Estimates>,
+    /// Of apps that are recorded under a name they had before (`previousNames`): the recorded name, by (team, app). What
+    /// runs of them is in `apps` under the name they have now; the next record that is written knows that one alone.
+    pub transfers: BTreeMap<(SmolStr, SmolStr), (SmolStr, SmolStr)>,
+}
+
+impl Record {
+    /// The name under which an app is recorded: its own, or one that it had before.
+    #[must_use]
+    pub fn recorded_name<'a>(&'a self, app: &'a (SmolStr, SmolStr)) -> &'a (SmolStr, SmolStr) {
+        self.transfers.get(app).unwrap_or(app)
+    }
 }
 
 /// The room that an estimator sees, by (team, cluster): of the whole cluster (`None`), or of pools of it. What it says

@@ -28,7 +28,7 @@ fn written(doc: &RecordDoc) -> String {
 }
 
 /// A file of each form, as it is written.
-const FILES: [(&str, StateForm, &str); 11] = [
+const FILES: [(&str, StateForm, &str); 12] = [
     (
         "state/capacity/eu-a.yaml",
         StateForm::Capacity,

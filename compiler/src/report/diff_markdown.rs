@@ -74,7 +74,7 @@ fn placements(diff: &FleetDiff) -> Vec<String> {
                 AppChange::Removed => "app removed",
                 AppChange::Changed => "",
             };
-            rows.push(format!("| {} | | | | {} | {why} |\n", cell(&app.app), shortened(&clusters)));
+            rows.push(format!("| {} | | | | {} | {why} |\n", named(app), shortened(&clusters)));
         }
     }
     rows
@@ -85,7 +85,15 @@ fn workload_row(app: &AppDiff, workload: &WorkloadDiff) -> String {
         workload.clusters.iter().map(|row| format!("{} {}", row.cluster, counts(row, workload.counted))).collect();
     let WorkloadDiff { workload: key, before, after, .. } = workload;
     let why = escape(&clipped(&all_causes(workload)));
-    format!("| {} | {} | {before} | {after} | {} | {why} |\n", cell(&app.app), cell(key), shortened(&clusters))
+    format!("| {} | {} | {before} | {after} | {} | {why} |\n", named(app), cell(key), shortened(&clusters))
+}
+
+/// An app, and the name it had.
+fn named(app: &AppDiff) -> String {
+    match &app.renamed_from {
+        Some(was) => format!("{} (was {})", cell(&app.app), cell(was)),
+        None => cell(&app.app),
+    }
 }
 
 /// Up to eight entries and how many more.

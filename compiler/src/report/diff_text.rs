@@ -108,7 +108,8 @@ fn placement(app: &AppDiff) -> String {
     let (added, removed) = (clusters(&app.clusters_added, '+'), clusters(&app.clusters_removed, '-'));
     let where_ =
         if added.is_empty() && removed.is_empty() { String::new() } else { format!(" clusters:{added}{removed}") };
-    let _ = writeln!(text, "  {}{note}{where_}", app.app);
+    let was = app.renamed_from.as_ref().map(|was| format!(" was {was}")).unwrap_or_default();
+    let _ = writeln!(text, "  {}{was}{note}{where_}", app.app);
     for workload in &app.workloads {
         let _ = writeln!(text, "    {}", workload_line(workload));
         let rows: Vec<Vec<String>> = workload

@@ -19,6 +19,9 @@ use crate::plan::{Cause, Move, Plan, Removal};
 pub struct PlanReport {
     /// Apps, by (team, app).
     pub apps: Vec<AppReport>,
+    /// Apps that take over what runs under a name they had before, by app.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<TransferReport>,
     /// What differs from what runs, by app, workload and cluster.
     pub moves: Vec<MoveReport>,
     /// What could not be done, by app.
@@ -28,6 +31,16 @@ pub struct PlanReport {
     /// Which phase of each tide counts, by tide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tides: Vec<TidePhaseReport>,
+}
+
+/// An app that takes over what runs under a name it had before.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TransferReport {
+    /// `team/app`.
+    pub app: String,
+    /// The recorded name, `team/app`.
+    pub was: String,
 }
 
 /// One app.
@@ -134,6 +147,7 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
     let fleet = &compiled.fleet;
     let mut report = PlanReport {
         apps: Vec::with_capacity(fleet.apps.len()),
+        transfers: transfers(compiled),
         moves: Vec::new(),
         shortfalls: Shortfall::all(compiled),
         clusters: Vec::with_capacity(fleet.clusters.len()),
@@ -154,6 +168,12 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         report.clusters.push(cluster_report(compiled, id, load));
     }
     report
+}
+
+fn transfers(compiled: &Compiled) -> Vec<TransferReport> {
+    let shown = |(team, app): &(SmolStr, SmolStr)| format!("{team}/{app}");
+    let all = compiled.record.transfers.iter();
+    all.map(|(app, was)| TransferReport { app: shown(app), was: shown(was) }).collect()
 }
 
 /// What has been placed in a cluster.

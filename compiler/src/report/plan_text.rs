@@ -27,6 +27,12 @@ impl PlanReport {
                 let _ = writeln!(text, "  {}: {phase}{}", tide.tide, tide.why);
             }
         }
+        if !self.transfers.is_empty() {
+            text.push_str("\nTransfers\n");
+            for transfer in &self.transfers {
+                let _ = writeln!(text, "  {} takes over what runs as {}", transfer.app, transfer.was);
+            }
+        }
         if !self.moves.is_empty() {
             text.push_str("\nMoves\n");
             let rows: Vec<Vec<String>> = self

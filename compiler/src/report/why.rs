@@ -23,6 +23,21 @@ pub struct WhyReport {
     pub app: String,
     /// Where it is defined.
     pub written: WrittenAt,
+    /// Whom the team's file names to be asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub owners: Vec<SmolStr>,
+    /// The name under which what runs of it is recorded, `team/app`, where it had that before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// Apps that must be Current in a cluster first, by (team, app).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<String>,
+    /// Apps that wait for it, by (team, app).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waited_for_by: Vec<String>,
+    /// How it is treated that differs from other apps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub treatment: Vec<Treatment>,
     /// Every field of its placement that a layer states, and which layer that is.
     pub fields: Vec<FieldReport>,
     /// Clusters that match the selector and that the team may use, by name.
@@ -40,6 +55,32 @@ pub struct WhyReport {
     /// The cluster that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterWhy>,
+}
+
+/// How an app is treated that differs from other apps.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub enum Treatment {
+    /// Its counts and clusters stay as they are, because its file says so (`suspend: true`).
+    Suspended,
+    /// The same, because a person said so in the record.
+    SuspendedInRecord,
+    /// It never runs in two clusters.
+    Exclusive,
+    /// What leaves the repository or a cluster is not deleted.
+    KeepsRemoved,
+}
+
+impl Treatment {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Suspended => "suspended by its file: counts and clusters stay, nothing is deleted",
+            Self::SuspendedInRecord => "suspended in the record: counts and clusters stay, nothing is deleted",
+            Self::Exclusive => "exclusive: never runs in two clusters",
+            Self::KeepsRemoved => "`prune: false`: what is no longer wanted is not deleted",
+        }
+    }
 }
 
 /// Where something is written.
@@ -161,9 +202,17 @@ impl Explain<'_> {
         let target = self.compiled.target.apps.get(self.id.index());
         let verdicts = target.map(|target| grouped(&target.verdicts)).unwrap_or_default();
         let deficits = target.into_iter().flat_map(|target| &target.deficits);
+        let fleet = &self.compiled.fleet;
+        let key = (fleet.team(self.app.team).name.clone(), self.app.name.clone());
+        let waiting = fleet.app_ids().filter(|id| fleet.app(*id).depends_on.binary_search(&self.id).is_ok());
         WhyReport {
             app: self.compiled.fleet.app_name(self.id),
             written: written(self.app.file, self.app.name_span),
+            owners: fleet.team(self.app.team).owners.clone(),
+            was: self.compiled.record.transfers.get(&key).map(|(team, app)| format!("{team}/{app}")),
+            waits_for: self.app.depends_on.iter().map(|id| fleet.app_name(*id)).collect(),
+            waited_for_by: waiting.map(|id| fleet.app_name(id)).collect(),
+            treatment: self.treatment(&key),
             fields: fields.collect(),
             candidates: self.app.placement.candidates.iter().map(|id| self.name(id)).collect(),
             summary: target.map(|target| verdicts_line(&self.compiled.fleet, target)).unwrap_or_default(),
@@ -176,6 +225,20 @@ impl Explain<'_> {
                 self.cluster(id, written(cluster.file, cluster.name_span))
             }),
         }
+    }
+
+    fn treatment(&self, key: &(SmolStr, SmolStr)) -> Vec<Treatment> {
+        let App { suspended, exclusive, keep_removed, .. } = self.app;
+        let in_record = !suspended && self.compiled.record.suspended.contains(key);
+        [
+            (*suspended, Treatment::Suspended),
+            (in_record, Treatment::SuspendedInRecord),
+            (*exclusive, Treatment::Exclusive),
+            (*keep_removed, Treatment::KeepsRemoved),
+        ]
+        .into_iter()
+        .filter_map(|(is, treatment)| is.then_some(treatment))
+        .collect()
     }
 
     fn name(&self, id: ClusterId) -> SmolStr {
@@ -283,6 +346,7 @@ fn field_name(field: PlacementField) -> &'static str {
         PlacementField::Replicas => "placement.replicas",
         PlacementField::Affinity => "placement.affinity",
         PlacementField::AntiAffinity => "placement.antiAffinity",
+        PlacementField::Move => "placement.move",
     }
 }
 

@@ -11,6 +11,20 @@ impl WhyReport {
     #[must_use]
     pub fn to_text(&self, wide: bool) -> String {
         let mut text = format!("{}  {}\n", self.app, self.written);
+        if !self.owners.is_empty() {
+            let _ = writeln!(text, "  ask {}", self.owners.join(", "));
+        }
+        if let Some(was) = &self.was {
+            let _ = writeln!(text, "  takes over what runs as {was}");
+        }
+        for (what, apps) in [("waits for", &self.waits_for), ("waited for by", &self.waited_for_by)] {
+            if !apps.is_empty() {
+                let _ = writeln!(text, "  {what} {}", apps.join(", "));
+            }
+        }
+        for treatment in &self.treatment {
+            let _ = writeln!(text, "  {}", treatment.words());
+        }
         if let Some(cluster) = &self.cluster {
             cluster_text(&mut text, cluster, &self.app);
         }

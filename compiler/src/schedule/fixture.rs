@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{Scenario, Target, check, placed, schedule};
-use crate::api::{Capacity, Lifecycle, Strategy};
+use crate::api::{Capacity, ClusterMode, Lifecycle, Strategy};
 use crate::base::labels::Labels;
 use crate::base::taint::{Taint, TaintEffect, Toleration};
 use crate::base::{ClusterId, DigestWriter, FileId, Resources, SmolStr, Span, TeamId};
@@ -78,6 +78,8 @@ impl FleetFixture {
                 apis: None,
                 values: BTreeMap::new(),
                 lifecycle: Lifecycle::Active,
+                mode: ClusterMode::Apply,
+                connection: None,
             })
         };
         let fleet = Fleet {
@@ -108,6 +110,8 @@ impl FleetFixture {
             deny: Vec::new(),
             survive: None,
             priority_classes: Vec::new(),
+            service_account: None,
+            owners: Vec::new(),
         }));
         self
     }
@@ -203,6 +207,13 @@ impl FleetFixture {
                 objects: Vec::new(),
                 workloads: Vec::new(),
                 overrides: Vec::new(),
+                depends_on: Vec::new(),
+                keep_removed: false,
+                suspended: false,
+                exclusive: false,
+                previous_names: Vec::new(),
+                min_available_percent: None,
+                failover_after_secs: None,
             },
             pods: Vec::new(),
             written: Vec::new(),

@@ -218,8 +218,7 @@ impl DesiredObject {
 }
 
 impl Desired {
-    /// What a compile wants in a cluster. Rules that are not the compiler's yet (`dependsOn`, service accounts, `prune`)
-    /// are set by the caller.
+    /// What a compile wants in a cluster: objects only. What apps say of how they are applied is set by the caller.
     #[must_use]
     pub fn of(compiled: &Compiled, cluster: ClusterId) -> Self {
         let fleet = &compiled.fleet;
@@ -269,6 +268,12 @@ impl Desired {
         }
         desired.digest = Some(digest.finish());
         desired
+    }
+
+    /// By team and app, to be made anew by [`Desired::new`].
+    #[must_use]
+    pub fn into_apps(self) -> BTreeMap<AppName, DesiredApp> {
+        self.apps
     }
 
     /// Digest of all of it; `None` of an empty default.

@@ -22,7 +22,7 @@ pub enum Mode {
     Apply,
     /// It asks the server what would happen, and reports.
     Observe,
-    /// It does not even ask.
+    /// It does not even ask; what is there is still seen.
     Suspended,
 }
 

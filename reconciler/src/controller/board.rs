@@ -1,6 +1,6 @@
 //! What threads share: an order for each cluster, and what came of its turns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +17,10 @@ pub struct Board(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
+    /// Something was ordered, or the end.
     news: Condvar,
+    /// A turn was taken.
+    turned: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -25,6 +28,9 @@ struct State {
     /// By cluster; the number rises with each order.
     orders: BTreeMap<SmolStr, (u64, Arc<ClusterOrder>)>,
     turns: BTreeMap<SmolStr, Turn>,
+    taken: u64,
+    /// Clusters that left the fleet, whose threads may not have ended yet.
+    dismissed: BTreeSet<SmolStr>,
     stopping: bool,
 }
 
@@ -38,18 +44,46 @@ pub enum Next {
 }
 
 impl Board {
-    /// Orders something of a cluster. Its thread takes a turn at once.
+    /// Orders something of a cluster. Its thread takes a turn at once where it is something else than before.
     pub fn order(&self, cluster: &SmolStr, order: ClusterOrder) {
         let mut state = self.state();
-        let number = state.orders.get(cluster).map_or(0, |(number, _)| *number) + 1;
+        state.dismissed.remove(cluster);
+        let before = state.orders.get(cluster);
+        let number = match before {
+            Some((number, before)) if before.asks_the_same(&order) => *number,
+            Some((number, _)) => number + 1,
+            None => 1,
+        };
         state.orders.insert(cluster.clone(), (number, Arc::new(order)));
         self.0.news.notify_all();
+    }
+
+    /// Wants nothing more of a cluster: its thread ends after its turn, and what was seen there is forgotten.
+    pub fn dismiss(&self, cluster: &SmolStr) {
+        let mut state = self.state();
+        state.orders.remove(cluster);
+        state.turns.remove(cluster);
+        state.dismissed.insert(cluster.clone());
+        self.0.news.notify_all();
+    }
+
+    /// The order of a cluster, and its number.
+    #[must_use]
+    pub fn ordered(&self, cluster: &str) -> Option<(u64, Arc<ClusterOrder>)> {
+        self.state().orders.get(cluster).cloned()
     }
 
     /// Ends all threads after their turn.
     pub fn stop(&self) {
         self.state().stopping = true;
         self.0.news.notify_all();
+        self.0.turned.notify_all();
+    }
+
+    /// The clusters something is ordered of, ascending.
+    #[must_use]
+    pub fn clusters(&self) -> Vec<SmolStr> {
+        self.state().orders.keys().cloned().collect()
     }
 
     /// What was seen of all clusters.
@@ -67,20 +101,39 @@ impl Board {
 
     /// Takes in a turn.
     pub(super) fn took(&self, cluster: &SmolStr, turn: Turn) {
-        self.state().turns.insert(cluster.clone(), turn);
+        let mut state = self.state();
+        if !state.dismissed.contains(cluster) {
+            state.turns.insert(cluster.clone(), turn);
+            state.taken += 1;
+            self.0.turned.notify_all();
+        }
+    }
+
+    /// How many turns were taken so far, by all clusters together.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.state().taken
+    }
+
+    /// Waits until more turns were taken than `seen`, or the board is stopped, at most so long. Returns how many were.
+    #[must_use]
+    pub fn wait_for_turn(&self, seen: u64, within: Duration) -> u64 {
+        let waited =
+            self.0.turned.wait_timeout_while(self.state(), within, |state| !state.stopping && state.taken <= seen);
+        waited.unwrap_or_else(PoisonError::into_inner).0.taken
     }
 
     /// Waits for an order that is newer than `done`, at most so long; then the one there is counts again.
     pub(super) fn next(&self, cluster: &SmolStr, done: u64, within: Duration) -> Next {
         let is_news = |state: &mut State| {
             let number = state.orders.get(cluster).map_or(0, |(number, _)| *number);
-            state.stopping || number > done
+            state.stopping || state.dismissed.contains(cluster) || number > done
         };
         let mut state = self.state();
         loop {
             let waited = self.0.news.wait_timeout_while(state, within, |state| !is_news(state));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if state.stopping {
+            if state.stopping || state.dismissed.contains(cluster) {
                 return Next::Stop;
             }
             if let Some((number, order)) = state.orders.get(cluster) {

@@ -11,12 +11,20 @@
 //! [`crate::observe`] do not.
 
 pub mod board;
+mod budget;
+mod moves;
 pub mod order;
+pub mod status;
 #[cfg(test)]
 mod tests;
 pub mod threads;
+pub mod tick;
 pub mod turn;
+pub mod wanted;
 
 pub use board::Board;
 pub use order::ClusterOrder;
+pub use threads::Threads;
+pub use tick::{Controller, Role, Tick};
 pub use turn::{ClusterTurn, Turn};
+pub use wanted::Wanted;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::base::labels::Labels;
+use fleetwright_compiler::model::CustomKind;
 
 use crate::apply::budget::Approvals;
 use crate::apply::desired::{Desired, Intents};
@@ -40,6 +41,8 @@ pub struct ClusterOrder {
     pub approvals: Approvals,
     /// How the cluster is treated.
     pub rules: Rules,
+    /// What the fleet teaches about custom kinds.
+    pub kinds: Arc<[Arc<CustomKind>]>,
     /// Names of workloads as in `placements/`.
     pub workload_keys: Arc<BTreeMap<Key, SmolStr>>,
     /// Pools of the Cluster file, in its order, with the labels of their nodes.
@@ -47,6 +50,31 @@ pub struct ClusterOrder {
 }
 
 impl ClusterOrder {
+    /// Whether it asks for the same as another, however long ago either was fetched.
+    #[must_use]
+    pub fn asks_the_same(&self, other: &Self) -> bool {
+        let Self {
+            fleet,
+            recorded_uid,
+            live_commit,
+            ancestors: _, // a property of the commit, as the rest is of what it was compiled from
+            term,
+            fetched_secs: _,
+            desired,
+            intents: _,
+            floors,
+            approvals,
+            rules,
+            kinds,
+            workload_keys: _,
+            pools,
+        } = self;
+        (fleet, recorded_uid, live_commit, term, desired.digest())
+            == (&other.fleet, &other.recorded_uid, &other.live_commit, &other.term, other.desired.digest())
+            && (floors, approvals, rules, kinds, pools)
+                == (&other.floors, &other.approvals, &other.rules, &other.kinds, &other.pools)
+    }
+
     /// The order of one pass.
     #[must_use]
     pub fn as_order<'a>(&'a self, is_ancestor: &'a dyn Fn(&CommitId) -> bool, assess: Assess<'a>) -> Order<'a> {

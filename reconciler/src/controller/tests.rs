@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fleetwright_compiler::plan::Fill;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::board::Next;
 use super::{Board, ClusterOrder, ClusterTurn};
@@ -18,15 +18,6 @@ use crate::health::Health;
 use crate::observation::{Answers, WorkloadSeen};
 use crate::ports::CommitId;
 use crate::simulated::{Faults, SimulatedCluster};
-
-fn assess(object: &Value) -> (Health, String) {
-    let ready = object["status"]["readyReplicas"] == object["spec"]["replicas"];
-    if object["kind"] != "Deployment" || ready {
-        (Health::Current, String::new())
-    } else {
-        (Health::InProgress, "rolling out".to_owned())
-    }
-}
 
 fn order(now_secs: i64) -> ClusterOrder {
     let web = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 3}});
@@ -44,6 +35,7 @@ fn order(now_secs: i64) -> ClusterOrder {
         floors: Floors::new(),
         approvals: Approvals::default(),
         rules: Rules::plain(),
+        kinds: Arc::new([]),
         workload_keys: Arc::new([(key, "apps/Deployment/web".into())].into()),
         pools: Vec::new(),
     }
@@ -62,7 +54,7 @@ fn a_turn_applies_and_says_what_is_seen() {
     let mut memory = ClusterTurn::default();
     let name = ("shop".into(), "web".into());
 
-    let first = memory.turn(&mut api, &order(100), &assess, 100).seen;
+    let first = memory.turn(&mut api, &order(100), 100).seen;
     assert_eq!(
         (first.answers, first.uid.as_deref(), first.clock_ahead_secs),
         (Answers::NotYetKnown, Some("uid-a"), Some(7))
@@ -74,7 +66,7 @@ fn a_turn_applies_and_says_what_is_seen() {
     assert_eq!((pools.len(), pools[0].nodes, pools[0].allocatable.get("cpu")), (1, 1, 4000));
 
     cluster.tick();
-    let second = memory.turn(&mut api, &order(130), &assess, 130).seen;
+    let second = memory.turn(&mut api, &order(130), 130).seen;
     assert_eq!(second.answers, Answers::Yes { since_secs: 100 });
     let app = &second.apps[&name];
     let workload = app.workloads["apps/Deployment/web"];
@@ -82,16 +74,16 @@ fn a_turn_applies_and_says_what_is_seen() {
 
     // lost: what was seen holds for 30 s, and then nothing does
     cluster.store().faults.down = true;
-    let lost = memory.turn(&mut api, &order(140), &assess, 140);
+    let lost = memory.turn(&mut api, &order(140), 140);
     assert!(matches!(lost.outcome, Err(PassError::Cluster(_))));
     assert_eq!((lost.seen.answers, lost.seen.apps.len()), (Answers::Yes { since_secs: 100 }, 1));
-    let lost = memory.turn(&mut api, &order(170), &assess, 170).seen;
+    let lost = memory.turn(&mut api, &order(170), 170).seen;
     assert!(matches!(lost.answers, Answers::No { since_secs: 140, .. }));
     assert_eq!((lost.apps.len(), lost.uid.as_deref()), (0, Some("uid-a")));
 
     cluster.store().faults = Faults::default();
-    memory.turn(&mut api, &order(180), &assess, 180);
-    let back = memory.turn(&mut api, &order(210), &assess, 210).seen;
+    memory.turn(&mut api, &order(180), 180);
+    let back = memory.turn(&mut api, &order(210), 210).seen;
     assert_eq!((back.answers, back.apps.len()), (Answers::Yes { since_secs: 180 }, 1));
 }
 
@@ -103,9 +95,17 @@ fn a_board_hands_out_news_at_once_and_the_same_order_again_when_time_is_up() {
     let Next::Turn(1, first) = board.next(&cluster, 0, Duration::from_secs(3600)) else { panic!("the first order") };
     assert_eq!(first.fetched_secs, 1);
     let Next::Turn(1, _) = board.next(&cluster, 1, Duration::ZERO) else { panic!("the same again") };
+    // fetched anew, the same is no news, and counts from now on
     board.order(&cluster, order(2));
+    let Next::Turn(1, again) = board.next(&cluster, 1, Duration::ZERO) else { panic!("the same, fetched later") };
+    assert_eq!(again.fetched_secs, 2);
+    board.order(&cluster, ClusterOrder { term: 2, ..order(3) });
     let Next::Turn(2, second) = board.next(&cluster, 1, Duration::from_secs(3600)) else { panic!("the second order") };
-    assert_eq!(second.fetched_secs, 2);
+    assert_eq!((second.fetched_secs, second.term), (3, 2));
+    board.dismiss(&cluster);
+    assert!(matches!(board.next(&cluster, 2, Duration::from_secs(3600)), Next::Stop));
+    board.order(&cluster, order(4));
+    assert!(matches!(board.next(&cluster, 0, Duration::from_secs(3600)), Next::Turn(1, _)));
     board.stop();
     assert!(matches!(board.next(&cluster, 2, Duration::from_secs(3600)), Next::Stop));
     assert!(board.observation().clusters.is_empty());

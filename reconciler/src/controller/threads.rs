@@ -1,37 +1,93 @@
 //! A thread for each cluster.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fleetwright_compiler::base::SmolStr;
-use serde_json::Value;
 
 use super::board::{Board, Next};
-use super::turn::ClusterTurn;
+use super::turn::{ClusterTurn, Turn};
 use crate::cluster::ClusterApi;
-use crate::health::Health;
 use crate::ports::Clock;
 
 /// A turn begins at least so often: the probe of whether a cluster answers.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Starts the thread of a cluster. It ends when the board is stopped.
-///
-/// # Errors
-/// When the system gives no thread.
-pub fn start(
+/// How a thread gets at its cluster. What comes back may need to connect first, and says so when it is asked something.
+pub type Connect = dyn Fn(&SmolStr) -> Box<dyn ClusterApi>;
+
+/// The threads of all clusters.
+#[derive(Debug)]
+pub struct Threads<C> {
+    board: Board,
+    clock: Arc<C>,
+    running: BTreeMap<SmolStr, JoinHandle<()>>,
+}
+
+impl<C: Clock + Send + Sync + 'static> Threads<C> {
+    /// None yet.
+    #[must_use]
+    pub fn new(board: Board, clock: Arc<C>) -> Self {
+        Self { board, clock, running: BTreeMap::new() }
+    }
+
+    /// Starts the threads of clusters that have none. Those of clusters that were dismissed end by themselves.
+    ///
+    /// # Errors
+    /// When the system gives no thread; those that run go on.
+    pub fn follow<'n>(
+        &mut self,
+        clusters: impl Iterator<Item = &'n SmolStr>,
+        connect: &Connect,
+    ) -> std::io::Result<()> {
+        for cluster in clusters {
+            // One that ended was dismissed, and is wanted again.
+            if self.running.get(cluster).is_none_or(JoinHandle::is_finished) {
+                let handle = start(&self.board, cluster.clone(), connect(cluster), Arc::clone(&self.clock))?;
+                self.running.insert(cluster.clone(), handle);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends all of them after their turn, and waits for that.
+    pub fn stop(self) {
+        self.board.stop();
+        for handle in self.running.into_values() {
+            // One that panicked said so when it did.
+            let _ = handle.join();
+        }
+    }
+}
+
+/// Takes one turn of a cluster as it is ordered now, without a thread. `None` where nothing is ordered.
+pub fn step(
+    board: &Board,
+    cluster: &SmolStr,
+    memory: &mut ClusterTurn,
+    api: &mut dyn ClusterApi,
+    clock: &dyn Clock,
+) -> Option<Turn> {
+    let (_, order) = board.ordered(cluster)?;
+    let turn = memory.turn(api, &order, clock.now_secs());
+    board.took(cluster, turn.clone());
+    Some(turn)
+}
+
+fn start<C: Clock + Send + Sync + 'static>(
     board: &Board,
     cluster: SmolStr,
     mut api: Box<dyn ClusterApi>,
-    clock: impl Clock + Send + 'static,
-    assess: fn(&Value) -> (Health, String),
+    clock: Arc<C>,
 ) -> std::io::Result<JoinHandle<()>> {
     let board = board.clone();
     std::thread::Builder::new().name(format!("cluster {cluster}")).spawn(move || {
         let mut memory = ClusterTurn::default();
         let mut done = 0;
         while let Next::Turn(number, order) = board.next(&cluster, done, EVERY) {
-            let turn = memory.turn(api.as_mut(), &order, &assess, clock.now_secs());
+            let turn = memory.turn(api.as_mut(), &order, clock.now_secs());
             board.took(&cluster, turn);
             done = number;
         }

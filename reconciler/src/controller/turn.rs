@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::model::CustomKind;
 use serde_json::Value;
 
 use super::order::ClusterOrder;
 use crate::apply::live::Assess;
 use crate::apply::run::{Applier, PassError, Report};
 use crate::cluster::{ClusterApi, ClusterError, GroupKind, Key, Watch};
+use crate::health::assess_by;
 use crate::observation::{Answers, ClusterSeen, PoolSeen};
 use crate::observe::answering::Answering;
 use crate::observe::{apps, capacity};
@@ -22,12 +24,15 @@ const CAPACITY_EVERY_SECS: i64 = 300;
 #[derive(Debug, Default)]
 pub struct ClusterTurn {
     applier: Applier,
+    /// The rules that health was judged by.
+    kinds: Option<Arc<[Arc<CustomKind>]>>,
     answering: Answering,
     uid: Option<SmolStr>,
     clock_ahead_secs: Option<i64>,
     capacity: Option<Vec<PoolSeen>>,
     capacity_secs: Option<i64>,
     applied: Option<CommitId>,
+    is_complete: bool,
     apps: BTreeMap<(SmolStr, SmolStr), crate::observation::AppSeen>,
 }
 
@@ -40,20 +45,42 @@ pub struct Turn {
     pub outcome: Result<Report, PassError>,
     /// Objects that would be deleted if no budget stood in the way, for the budget over all clusters.
     pub doomed: Vec<Key>,
+    /// How many objects the inventories list.
+    pub applied_objects: usize,
 }
 
 impl ClusterTurn {
-    /// Takes a turn.
-    pub fn turn(&mut self, api: &mut dyn ClusterApi, order: &ClusterOrder, assess: Assess<'_>, now_secs: i64) -> Turn {
+    /// Takes a turn: brings the cluster nearer to its order, and says what is seen.
+    pub fn turn(&mut self, api: &mut dyn ClusterApi, order: &ClusterOrder, now_secs: i64) -> Turn {
+        self.take(api, order, now_secs, true)
+    }
+
+    /// Says what is seen and what a turn would do, and writes nothing.
+    pub fn look(&mut self, api: &mut dyn ClusterApi, order: &ClusterOrder, now_secs: i64) -> Turn {
+        self.take(api, order, now_secs, false)
+    }
+
+    fn take(&mut self, api: &mut dyn ClusterApi, order: &ClusterOrder, now_secs: i64, writes: bool) -> Turn {
+        if self.kinds.as_ref() != Some(&order.kinds) {
+            // What is healthy is said anew: all that was seen is judged again.
+            self.applier = Applier::default();
+            self.kinds = Some(Arc::clone(&order.kinds));
+        }
+        let assess: Assess<'_> = &|object| assess_by(object, &order.kinds);
         let is_ancestor = |commit: &CommitId| order.ancestors.contains(&commit.0);
         let pass_order = order.as_order(&is_ancestor, assess);
-        let outcome = self.applier.pass(api, &pass_order, now_secs);
+        let outcome = if writes {
+            self.applier.pass(api, &pass_order, now_secs)
+        } else {
+            self.applier.inspect(api, &pass_order, now_secs)
+        };
         let probe = match &outcome {
             Err(PassError::Cluster(error @ ClusterError::Transient(_))) => Err(error.to_string()),
             // Whoever refuses, answers.
             Ok(_) | Err(_) => Ok(()),
         };
         let answers_now = probe.is_ok();
+        self.is_complete = outcome.is_ok() && self.applier.sees_all();
         self.answering.probed(probe, now_secs);
         if let Ok(report) = &outcome {
             self.uid = Some(report.identity.uid.clone());
@@ -73,7 +100,9 @@ impl ClusterTurn {
             self.apps = apps::apps(&order.desired, book, live, &order.workload_keys, &self.apps, now_secs);
         }
         let doomed = self.uid.as_deref().map(|uid| self.applier.doomed(&pass_order, uid, now_secs)).unwrap_or_default();
-        Turn { seen: self.seen(), outcome, doomed }
+        let book = self.applier.book().into_iter().flat_map(BTreeMap::values);
+        let applied_objects = book.map(|stored| stored.inventory.objects.len()).sum();
+        Turn { seen: self.seen(), outcome, doomed, applied_objects }
     }
 
     fn seen(&self) -> ClusterSeen {
@@ -83,6 +112,7 @@ impl ClusterTurn {
             clock_ahead_secs: self.clock_ahead_secs,
             capacity: self.capacity.clone(),
             applied: self.applied.clone(),
+            is_complete: self.is_complete,
             // A cluster that does not answer shows nothing: its replicas count for nobody.
             apps: if matches!(self.answering.answers(), Answers::No { .. }) {
                 BTreeMap::new()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use fleetwright_compiler::base::SmolStr;
-use fleetwright_compiler::placements::{self, PlacedApp};
+use fleetwright_compiler::placements::{self, PlacedApp, RecordDoc};
 use fleetwright_compiler::report::{self, PlanReport};
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{FleetFiles, Limits, Overlay, RepoPath};
@@ -84,6 +84,7 @@ pub fn realise(
         }
     };
     let mut record = proposal.record.clone();
+    rename_suspended(&mut record, compiled)?;
     write_placements(&mut record, compiled, &placements_after(compiled, proposal.only.as_ref()))?;
     if supposes {
         // What is written must hold without what was supposed: the commit must not cause another.
@@ -179,7 +180,10 @@ pub(super) fn write_placements(
         a.len() == b.len()
             && a.iter().zip(b).all(|((x, a), (y, b))| x == y && a.clusters == b.clusters && a.workloads == b.workloads)
     };
-    let (before, after) = (by_team(&compiled.record.apps), by_team(placed));
+    // As the files have them: an app that was renamed is in both its old and its new team's.
+    let recorded = compiled.record.apps.iter();
+    let recorded = recorded.map(|(app, placed)| (compiled.record.recorded_name(app).clone(), placed.clone())).collect();
+    let (before, after) = (by_team(&recorded), by_team(placed));
     for (team, apps) in &after {
         if before.get(team).is_none_or(|before| !same(before, apps)) {
             let text = placements::placements_text(apps.iter().map(|(name, placed)| (*name, *placed)));
@@ -192,6 +196,31 @@ pub(super) fn write_placements(
     Ok(())
 }
 
+/// Names apps that are suspended as they are called now. The file keeps its bytes where nothing is renamed.
+fn rename_suspended(record: &mut RecordFiles, compiled: &Compiled) -> Result<(), DecideError> {
+    let path = RepoPath::new("state/suspended.yaml")?;
+    let fleet = &compiled.fleet;
+    let heirs: BTreeMap<String, String> = fleet
+        .app_ids()
+        .flat_map(|id| {
+            let old = fleet.app(id).previous_names.iter().map(|(team, app)| format!("{team}/{app}"));
+            old.map(move |old| (old, fleet.app_name(id)))
+        })
+        .collect();
+    let docs = record.docs(&path).unwrap_or_default();
+    let written: Vec<String> = docs
+        .into_iter()
+        .filter_map(|doc| if let RecordDoc::Suspended(apps) = doc { Some(apps) } else { None })
+        .flatten()
+        .map(|app| app.value.to_string())
+        .collect();
+    if written.iter().any(|app| heirs.contains_key(app)) {
+        let renamed: BTreeSet<&String> = written.iter().map(|app| heirs.get(app).unwrap_or(app)).collect();
+        record.put_state(path, &renamed);
+    }
+    Ok(())
+}
+
 /// What moves, one line for each workload.
 fn plan_text(plan: &PlanReport, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> String {
     let meant = |app: &str| {
@@ -200,6 +229,9 @@ fn plan_text(plan: &PlanReport, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> 
         })
     };
     let mut lines: Vec<String> = Vec::new();
+    for transfer in plan.transfers.iter().filter(|transfer| meant(&transfer.app)) {
+        lines.push(format!("{} takes over what runs as {}", transfer.app, transfer.was));
+    }
     for moves in plan.moves.chunk_by(|a, b| a.app == b.app && a.workload == b.workload) {
         let Some(first) = moves.first().filter(|first| meant(&first.app)) else { continue };
         let parts: Vec<String> = moves.iter().map(|m| format!("{} {} -> {}", m.cluster, m.before, m.after)).collect();

@@ -109,7 +109,7 @@ impl Live<'_> {
     }
 
     /// Checks that the intents are those of the pinned commit: on the live branch people change the record alone.
-    pub(super) fn check_intents(&self) -> Result<(), DecideError> {
+    pub(crate) fn check_intents(&self) -> Result<(), DecideError> {
         let Some(name) = differing(self.files, self.pinned)? else { return Ok(()) };
         Err(DecideError::Tampered(format!(
             "`{name}` on the live branch is not as in {} of the intents, which it was made from: only placements/ and \

@@ -285,6 +285,7 @@ pub fn seen<const N: usize>(of: [(&str, Answers); N]) -> Observation {
             clock_ahead_secs: Some(0),
             capacity: None,
             applied: None,
+            is_complete: false,
             apps: BTreeMap::new(),
         };
         (name.into(), seen)

@@ -15,4 +15,12 @@ family! {
     SELECTS_NOTHING = 1065 Warning "selects nothing";
     /// More than one PriorityClass says `globalDefault: true`, so the priority of apps that name none is not defined.
     TWO_DEFAULT_CLASSES = 1066 Error "more than one default priority class";
+    /// Apps wait for each other (`dependsOn`), in a circle or an app for itself, so that none of them would ever be applied
+    /// first. The message names each step. Take one of them out.
+    DEPENDENCY_CYCLE = 1067 Error "apps that wait for each other";
+    /// A name in `previousNames` is that of an app that is there. What runs under it is that app's. Remove the old App in the
+    /// change that adds the new one, or take the name out.
+    PREVIOUS_NAME_TAKEN = 1068 Error "previous name of an app that is there";
+    /// Two apps say that they had the same name before (`previousNames`). What runs under it can become one of them only.
+    PREVIOUS_NAME_TWICE = 1069 Error "previous name claimed twice";
 }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::relations::Relations;
 use super::{Docs, Lowering, fleet, manifests, objects, overrides, placement, selector, team, tide, workload};
-use crate::api::{self, AppSpec, ObjectMatch, ObjectRule, PlacementSpec};
+use crate::api::{self, AppSpec, FailoverSpec, ObjectMatch, ObjectRule, PlacementSpec};
 use crate::base::name::NameRule;
 use crate::base::{AppId, FileId, SmolStr, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::{App, ClusterSet, Object, Tide};
+use crate::model::{App, ClusterSet, Object, Placement, Spread, Tide, TopologyKey};
 
 /// The apps, ascending by (team, app), and the tides that move them.
 pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> (Vec<Arc<App>>, Vec<Arc<Tide>>) {
@@ -47,17 +48,26 @@ pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> (Vec<Arc<App>>, Ve
             }
         }
     }
-    let apps = by_name
+    let named = by_name.iter().map(|((team, _), index)| (*team, docs.apps[*index]));
+    let mut relations = Relations::new(cx, named);
+    let apps: Vec<Arc<App>> = by_name
         .into_iter()
         .zip(0_u32..)
         .map(|(((team, _), index), id)| {
             let (file, object) = docs.apps[index];
             let mut one = AppLowering { cx, docs, team, file, object, scopes: &scopes };
-            let app = one.lower(&files_of[index], &mut policies, &mut override_policies);
-            tides.reach(cx, AppId(id), &app, object.spec.tide.as_ref().map(|tide| tide.value));
+            let mut app = one.lower(&files_of[index], &mut policies, &mut override_policies);
+            let choice = object.spec.tide.as_ref().map(|tide| tide.value);
+            let of_tide = tides.reach(cx, AppId(id), &app, choice);
+            if !app.exclusive {
+                app.min_available_percent = app.min_available_percent.max(of_tide);
+            }
+            app.depends_on = relations.depends_on(cx, AppId(id), file, object);
+            app.previous_names = relations.previous_names(cx, AppId(id), file, object);
             Arc::new(app)
         })
         .collect();
+    relations.report_cycles(cx);
     placement::unused(cx, &policies);
     overrides::unused(cx, &override_policies);
     std::mem::take(&mut cx.shadows).report(cx);
@@ -99,15 +109,15 @@ impl<'d> AppLowering<'_, '_, 'd> {
             placement,
             objects: rules,
             overrides: app_overrides,
-            depends_on: _, // not yet
-            failover: _,   // not yet
+            depends_on: _, // relations.rs
+            failover,
             survive,
-            traffic: _,        // not yet
-            rollout: _,        // not yet
-            suspend: _,        // not yet
-            prune: _,          // not yet
-            exclusive: _,      // not yet
-            previous_names: _, // not yet
+            traffic: _, // not yet
+            rollout: _, // not yet
+            suspend,
+            prune,
+            exclusive,
+            previous_names: _, // relations.rs
             tide: _,           // tide.rs
         } = &self.object.spec;
         let name = &self.object.metadata.name;
@@ -125,7 +135,19 @@ impl<'d> AppLowering<'_, '_, 'd> {
             (self.team, &team.name, team.file),
             (&name.value, &labels, self.file, spec),
         );
-        let (placement, total) = placement::resolve(self.cx, self.docs, &layers, &team, (self.file, &labels));
+        let placement::Resolved { mut placement, total, mut min_available_percent } =
+            placement::resolve(self.cx, self.docs, &layers, &team, (self.file, &labels));
+        let is = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
+        if let Some(exclusive) = exclusive.as_ref().filter(|exclusive| exclusive.value) {
+            self.in_one_cluster(exclusive, &mut placement);
+            // the new copy waits for the old one to go, so that must not wait for the new one
+            min_available_percent = Some(0);
+        }
+        let failover_after_secs = failover.as_ref().and_then(|failover| {
+            // the others: not yet
+            let FailoverSpec { after, purge_mode: _, preserve: _, fail_back: _ } = &failover.value;
+            after.map(|after| after.secs)
+        });
         let mut objects = objects::objects(self.cx, self.scopes, (self.file, name), &team, files, namespace.as_ref());
         if objects.is_empty() && sources.is_none() && !self.cx.unread.objects_of(&team.name) {
             self.cx.report(
@@ -167,6 +189,28 @@ impl<'d> AppLowering<'_, '_, 'd> {
             objects,
             workloads,
             overrides,
+            depends_on: Vec::new(),
+            keep_removed: prune.as_ref().is_some_and(|prune| !prune.value),
+            suspended: is(suspend),
+            exclusive: is(exclusive),
+            previous_names: Vec::new(),
+            min_available_percent,
+            failover_after_secs,
+        }
+    }
+
+    /// Two clusters would be two running copies.
+    fn in_one_cluster(&mut self, exclusive: &Spanned<bool>, placement: &mut Placement) {
+        match placement.spread.iter_mut().find(|spread| spread.key == TopologyKey::Cluster) {
+            None => placement.spread.push(Spread { key: TopologyKey::Cluster, min: 1, max: Some(1) }),
+            Some(spread) if spread.min <= 1 => spread.max = Some(1),
+            Some(spread) => {
+                let message = format!(
+                    "the app is never to run in two clusters, and its `spread` asks for at least {}",
+                    spread.min
+                );
+                self.cx.error(codes::placement::CONTRADICTION, Place::Span(self.file, exclusive.span), message);
+            }
         }
     }
 

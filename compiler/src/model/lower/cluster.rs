@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Docs, Lowering};
-use crate::api::{self, ClusterSpec, NodePoolSpec};
+use crate::api::{self, ClusterSpec, ConnectionSpec, NodePoolSpec};
 use crate::base::name::{NameRule, check};
 use crate::base::quantity::{Quantity, amount};
 use crate::base::taint::Taint;
 use crate::base::{FileId, Resources, SmolStr, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::{Cluster, Pool, ServedApi};
+use crate::model::{Cluster, Connection, Pool, ServedApi};
 
 /// The clusters, ascending by name.
 pub(super) fn clusters(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> Vec<Arc<Cluster>> {
@@ -30,8 +30,8 @@ fn cluster(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<ClusterSpec
         apis,
         values,
         lifecycle,
-        mode: _,       // not yet
-        connection: _, // not yet
+        mode,
+        connection,
     } = &object.spec;
     let name = &object.metadata.name;
     cx.check_name(file, name, NameRule::Dns1123Subdomain, "cluster name");
@@ -77,7 +77,27 @@ fn cluster(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<ClusterSpec
         }),
         values: values.clone(),
         lifecycle: lifecycle.as_ref().map(|l| l.value).unwrap_or_default(),
+        mode: mode.as_ref().map(|mode| mode.value).unwrap_or_default(),
+        connection: connection.as_ref().map(|connection| self::connection(cx, file, connection)),
     }
+}
+
+/// How the reconciler reaches a cluster: one name, of a context or of a Secret.
+fn connection(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<ConnectionSpec>) -> Connection {
+    let ConnectionSpec { context, secret_ref } = &written.value;
+    if context.is_some() == secret_ref.is_some() {
+        let message = "a connection states either `context` or `secretRef`";
+        cx.error(codes::placement::CONTRADICTION, Place::Span(file, written.span), message);
+    }
+    if let Some(context) = context.as_ref().filter(|context| context.value.trim().is_empty()) {
+        let message = "`context` is empty: expected the name of a context of the reconciler's kubeconfig";
+        cx.error(codes::fields::INVALID_VALUE, Place::Span(file, context.span), message);
+    }
+    if let Some(secret) = secret_ref {
+        cx.check_name(file, secret, NameRule::Dns1123Subdomain, "name of a Secret");
+    }
+    let value = |name: &Option<Spanned<SmolStr>>| name.as_ref().map(|name| name.value.clone());
+    Connection { context: value(context), secret_ref: value(secret_ref) }
 }
 
 /// A provider, region or zone: nodes carry it as the value of a well-known label, and clusters are grouped by it.

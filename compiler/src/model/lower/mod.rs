@@ -16,6 +16,7 @@ mod overrides;
 mod placement;
 mod policy;
 mod record;
+mod relations;
 mod selector;
 mod shadow;
 mod team;

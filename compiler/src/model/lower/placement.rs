@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::{Docs, Lowering, fleet, groups, selector, tiers};
 use crate::api::{
-    AutoscaledReplicas, AutoscaledRoom, Capacity, DefaultsSpec, GroupBy, PerCluster, PlacementClusters,
-    PlacementPolicySpec, PlacementSpec, QuotaCount, ReplicasSpec, SpreadSpec, Strategy,
+    AutoscaledReplicas, AutoscaledRoom, Capacity, DefaultsSpec, GroupBy, IntOrPercent, MoveSpec, PerCluster,
+    PlacementClusters, PlacementPolicySpec, PlacementSpec, QuotaCount, ReplicasSpec, SpreadSpec, Strategy,
 };
 use crate::base::labels::Labels;
 use crate::base::name::{self, NameRule};
@@ -112,7 +112,7 @@ type Stated<'a, T> = Option<(&'a LayerSpec<'a>, &'a Spanned<T>)>;
 
 /// Reports what is wrong with a placement by itself, whether it ever takes effect or not.
 pub(super) fn check(cx: &mut Lowering<'_>, file: FileId, spec: &PlacementSpec) {
-    let PlacementSpec { clusters, tolerations, spread, replicas, affinity, anti_affinity, move_: _ } = spec;
+    let PlacementSpec { clusters, tolerations, spread, replicas, affinity, anti_affinity, move_ } = spec;
     groups::check(cx, file, affinity.as_ref(), anti_affinity.as_ref());
     if let Some(clusters) = clusters {
         selector::clusters(cx, file, &clusters.value.selector(), clusters.span);
@@ -125,6 +125,9 @@ pub(super) fn check(cx: &mut Lowering<'_>, file: FileId, spec: &PlacementSpec) {
     if let Some(replicas) = replicas {
         self::replicas(cx, file, &replicas.value);
     }
+    if let Some(move_) = move_ {
+        min_available(cx, file, &move_.value);
+    }
 }
 
 /// Merges the layers of an app.
@@ -134,7 +137,7 @@ pub(super) fn resolve(
     layers: &[LayerSpec<'_>],
     team: &Team,
     (app_file, labels): (FileId, &Labels),
-) -> (Placement, Option<Total>) {
+) -> Resolved {
     let team_clusters = &team.clusters;
     let mut from = Vec::new();
     let mut tolerations: Vec<Toleration> = Vec::new();
@@ -143,6 +146,7 @@ pub(super) fn resolve(
     let mut replicas: Stated<'_, ReplicasSpec> = None;
     let mut affinity: Stated<'_, GroupBy> = None;
     let mut anti_affinity: Stated<'_, GroupBy> = None;
+    let mut move_: Stated<'_, MoveSpec> = None;
     for layer in layers {
         let PlacementSpec {
             clusters: layer_clusters,
@@ -151,7 +155,7 @@ pub(super) fn resolve(
             replicas: layer_replicas,
             affinity: layer_affinity,
             anti_affinity: layer_anti,
-            move_: _, // not yet
+            move_: layer_move,
         } = layer.spec;
         let mut note = |field, span| {
             from.push((field, Layer { kind: layer.kind, name: layer.name.clone(), file: layer.file, span }));
@@ -162,6 +166,7 @@ pub(super) fn resolve(
             ("replicas", replicas.map(|(l, _)| l), layer_replicas.as_ref().map(|r| r.span)),
             ("affinity", affinity.map(|(l, _)| l), layer_affinity.as_ref().map(|a| a.span)),
             ("antiAffinity", anti_affinity.map(|(l, _)| l), layer_anti.as_ref().map(|a| a.span)),
+            ("move", move_.map(|(l, _)| l), layer_move.as_ref().map(|m| m.span)),
         ];
         for (field, winner, span) in stated {
             if let Some(span) = span {
@@ -187,6 +192,10 @@ pub(super) fn resolve(
         if let (None, Some(a)) = (&anti_affinity, layer_anti) {
             note(PlacementField::AntiAffinity, a.span);
             anti_affinity = Some((layer, a));
+        }
+        if let (None, Some(m)) = (&move_, layer_move) {
+            note(PlacementField::Move, m.span);
+            move_ = Some((layer, m));
         }
         if let Some(first) = layer_tolerations.first() {
             note(PlacementField::Tolerations, first.span);
@@ -239,7 +248,37 @@ pub(super) fn resolve(
     let [affinity, anti_affinity] = keys;
     let placement =
         Placement { candidates, selector, tiers, affinity, anti_affinity, layers: from, tolerations, spread, replicas };
-    (placement, total)
+    let min_available_percent = move_.and_then(|(layer, m)| min_available(cx, layer.file, &m.value));
+    Resolved { placement, total, min_available_percent }
+}
+
+/// What the layers of an app come to.
+pub(super) struct Resolved {
+    pub(super) placement: Placement,
+    pub(super) total: Option<Total>,
+    /// What must be ready before a cluster is lowered.
+    pub(super) min_available_percent: Option<u32>,
+}
+
+/// What must be ready before a cluster is lowered, in percent of what is wanted.
+pub(super) fn min_available(cx: &mut Lowering<'_>, file: FileId, written: &MoveSpec) -> Option<u32> {
+    // those of steps: not yet
+    let MoveSpec { max: _, every: _, min_available, wait: _, deadline: _ } = written;
+    let stated = min_available.as_ref()?;
+    match stated.value {
+        IntOrPercent::Percent(percent) => Some(percent),
+        IntOrPercent::Int(count) => {
+            cx.report(
+                Diagnostic::new(
+                    codes::fields::NOT_YET,
+                    Place::Span(file, stated.span),
+                    format!("`minAvailable: {count}` is not supported yet: workloads of an app differ in their totals"),
+                )
+                .help("state a share of what is wanted, such as 80%"),
+            );
+            None
+        }
+    }
 }
 
 /// Where the `total` of an app is written.

@@ -26,7 +26,11 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
         observed::read(cx, id, name, doc, &mut record, &mut strays);
     }
     observed::report_strays(cx, strays);
-    let mut placements = placed::Placements::new(cx, apps);
+    let recorded = documents(cx.files, &files).flat_map(|(_, team, doc)| {
+        let apps = if let RecordDoc::Placements(doc) = doc { doc.apps.as_slice() } else { &[] };
+        apps.iter().map(move |doc| (team.clone(), doc.app.value.clone()))
+    });
+    let mut placements = placed::Placements::new(cx, apps, &recorded.collect());
     for (id, team, doc) in documents(cx.files, &files) {
         match doc {
             RecordDoc::Placements(doc) => {
@@ -53,7 +57,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
             | RecordDoc::Approval(_) => {}
         }
     }
-    placements.report_gone(cx);
+    placements.finish(cx, &mut record);
     estimates::missing(cx, apps, &record);
     record
 }

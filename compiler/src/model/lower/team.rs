@@ -6,9 +6,9 @@ use super::{Docs, Lowering, selector};
 use crate::api::{self, KindsSpec, NamespaceSpec, QuotaScope, QuotaSpec, TeamSpec};
 use crate::base::name::{NameRule, check, nearest};
 use crate::base::quantity::amount;
-use crate::base::{FileId, SmolStr};
+use crate::base::{FileId, SmolStr, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::{ClusterSet, NamespaceRule, Quota, Team};
+use crate::model::{ClusterSet, NamespaceRule, Quota, ServiceAccount, Team};
 use crate::source::FileClass;
 
 /// The teams, ascending by name.
@@ -24,10 +24,10 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
         quota,
         kinds,
         priority_class_names,
-        service_account_name: _, // not yet
-        placement: _,            // placement.rs
+        service_account_name,
+        placement: _, // placement.rs
         survive,
-        owners: _, // not yet
+        owners,
     } = &object.spec;
     let name = &object.metadata.name;
     cx.check_name(file, name, NameRule::Dns1123Label, "team name");
@@ -88,8 +88,31 @@ fn team(cx: &mut Lowering<'_>, file: FileId, object: &api::Object<TeamSpec>) -> 
         allow,
         deny,
         priority_classes: priority_class_names.iter().map(|class| class.value.clone()).collect(),
+        service_account: service_account_name.as_ref().and_then(|name| service_account(cx, file, name)),
         survive: survive.as_ref().map(|survive| survive.value),
+        owners: self::owners(cx, file, owners.as_ref().map(|owners| owners.value.as_slice()).unwrap_or_default()),
     }
+}
+
+/// A service account, written as `namespace/name`: without its namespace it would be another one in each.
+fn service_account(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<SmolStr>) -> Option<ServiceAccount> {
+    let Some((namespace, name)) = written.value.split_once('/') else {
+        let message = format!("`{}` names no service account: expected `namespace/name`", written.value);
+        cx.error(codes::fields::INVALID_NAME, Place::Span(file, written.span), message);
+        return None;
+    };
+    let part = |text: &str| written.clone().map(|_| SmolStr::new(text));
+    cx.check_name(file, &part(namespace), NameRule::Dns1123Label, "namespace of a service account");
+    cx.check_name(file, &part(name), NameRule::Dns1123Subdomain, "name of a service account");
+    Some(ServiceAccount { namespace: namespace.into(), name: name.into() })
+}
+
+fn owners(cx: &mut Lowering<'_>, file: FileId, written: &[Spanned<SmolStr>]) -> Vec<SmolStr> {
+    for owner in written.iter().filter(|owner| owner.value.trim().is_empty()) {
+        let message = "an owner is empty: expected a group, a channel or an address";
+        cx.error(codes::fields::INVALID_VALUE, Place::Span(file, owner.span), message);
+    }
+    written.iter().map(|owner| owner.value.clone()).collect()
 }
 
 /// Names in a ResourceQuota that people write, for hints.

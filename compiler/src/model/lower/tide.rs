@@ -31,6 +31,8 @@ struct Reaching {
     apps_span: Span,
     precedence: i32,
     used: bool,
+    /// What must be ready before a cluster is lowered.
+    min_available_percent: Option<u32>,
     /// Where a phase states a count of replicas.
     count: Option<Span>,
     /// Apps in which it can move nothing.
@@ -45,7 +47,7 @@ impl Tides {
         let calendars = calendars(cx, docs);
         let tides = super::unique(cx, &docs.tides, "Tide", |o| &o.metadata.name);
         let all = tides.into_iter().map(|(file, object)| {
-            let TideSpec { time_zone, apps, precedence, days, calendar, phases, move_: _ } = &object.spec;
+            let TideSpec { time_zone, apps, precedence, days, calendar, phases, move_ } = &object.spec;
             let name = &object.metadata.name;
             cx.check_name(file, name, NameRule::Dns1123Subdomain, "tide name");
             let team = super::team::owner(cx, file);
@@ -59,6 +61,7 @@ impl Tides {
                 calendar: calendar.as_ref().map(|name| named(cx, file, name, &calendars)).unwrap_or_default(),
                 starts: phases.iter().map(|(start, _)| start.clone()).collect(),
             };
+            let min_available_percent = move_.as_ref().and_then(|m| placement::min_available(cx, file, &m.value));
             let count = object.spec.phases.value.iter().find_map(|phase| match &phase.value.replicas {
                 Some(replicas) if matches!(replicas.value, IntOrPercent::Int(_)) => Some(replicas.span),
                 Some(_) | None => None,
@@ -78,6 +81,7 @@ impl Tides {
                 apps_span,
                 precedence: *precedence,
                 used: false,
+                min_available_percent,
                 count,
                 still: Vec::new(),
                 ambiguous: Vec::new(),
@@ -86,8 +90,8 @@ impl Tides {
         Self { all: all.collect(), overlaps: BTreeMap::new() }
     }
 
-    /// Finds the tide that moves an app.
-    pub(super) fn reach(&mut self, cx: &Lowering<'_>, id: AppId, app: &App, choice: Option<AppTide>) {
+    /// Finds the tide that moves an app; what the tide says must be ready before a cluster is lowered.
+    pub(super) fn reach(&mut self, cx: &Lowering<'_>, id: AppId, app: &App, choice: Option<AppTide>) -> Option<u32> {
         let team = &cx.teams[app.team.index()].name;
         let mut found: Option<usize> = None;
         let mut rival: Option<usize> = None;
@@ -106,11 +110,11 @@ impl Tides {
                 Some(_) | None => (found, rival) = (Some(index), None),
             }
         }
-        let (Some(index), None) = (found, choice) else { return };
+        let (Some(index), None) = (found, choice) else { return None };
         let name = SmolStr::new(format!("{team}/{}", app.name));
         if let Some(rival) = rival {
             self.overlaps.entry((index, rival)).or_default().push(name);
-            return;
+            return None;
         }
         let reaching = &mut self.all[index];
         let weights = reaching.tide.phases.iter().any(|phase| phase.weights.is_some());
@@ -122,12 +126,13 @@ impl Tides {
             if (weights || scales) && !cx.unread.objects_of(team) {
                 reaching.still.push(name);
             }
-            return;
+            return None;
         }
         if reaching.count.is_some() && divided > 1 {
             reaching.ambiguous.push(name);
         }
         reaching.tide.apps.push(id);
+        reaching.min_available_percent
     }
 
     /// Reports what came of it; the tides, ascending by name.

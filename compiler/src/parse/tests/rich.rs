@@ -168,7 +168,7 @@ spec:
     from: "23:00"
     weights: [{clusters: {names: [eu-b]}, weight: 1, min: 1, max: 9}]
     replicas: 40%
-  move: {max: 20%, every: 5m}
+  move: {max: 20%, every: 5m, minAvailable: 80%, wait: Current, deadline: 2h}
 "#;
 
 pub(super) const CALENDAR: &str = r#"

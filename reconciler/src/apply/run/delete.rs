@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::kinds::replicas::WorkloadKind;
 use serde_json::Value;
 
 use super::begin::send;
@@ -177,7 +178,12 @@ fn delete(key: &Key, uid: &str, service_account: Option<ServiceAccount>) -> Writ
         key: key.clone(),
         uid: uid.into(),
         resource_version: None,
-        propagation: Propagation::Background,
+        // A workload that is gone has no pods left: whoever waits for that can rely on it.
+        propagation: if WorkloadKind::of(&key.kind.group, &key.kind.kind).is_some() {
+            Propagation::Foreground
+        } else {
+            Propagation::Background
+        },
         service_account,
     }
 }

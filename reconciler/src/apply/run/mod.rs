@@ -146,21 +146,19 @@ impl Applier {
         self.book.as_ref()
     }
 
+    /// Whether every kind of what was applied is seen.
+    #[must_use]
+    pub fn sees_all(&self) -> bool {
+        let applied = |stored: &Stored| stored.inventory.objects.keys().all(|key| self.live.knows(&key.kind));
+        self.book.as_ref().is_some_and(|book| book.values().all(applied))
+    }
+
     /// Brings the cluster as near to what is ordered as it can be now.
     ///
     /// # Errors
     /// When the cluster does not answer, or must not be written at all. What was begun is safe.
     pub fn pass(&mut self, api: &mut dyn ClusterApi, order: &Order<'_>, now_secs: i64) -> Result<Report, PassError> {
-        let identity = api.identity()?;
-        if let Some(recorded) = order.recorded_uid
-            && recorded != identity.uid
-        {
-            return Err(PassError::OtherCluster { found: identity.uid, recorded: recorded.into() });
-        }
-        let mut report = Report::new(identity);
-        if order.rules.mode == Mode::Suspended {
-            return Ok(report);
-        }
+        let mut report = Report::new(identify(api, order)?);
         self.read_book(api, order)?;
         let is_idle = self.idle.as_ref().is_some_and(|(commit, desired, term, rules)| {
             (commit, *desired, *term, rules) == (order.live_commit, order.desired.digest(), order.term, order.rules)
@@ -173,7 +171,7 @@ impl Applier {
         if age_secs > FETCHED_WITHIN_SECS {
             return Err(PassError::NotFetched(age_secs));
         }
-        if is_idle && !changed {
+        if order.rules.mode == Mode::Suspended || is_idle && !changed {
             return Ok(report);
         }
         self.idle = None;
@@ -203,6 +201,20 @@ impl Applier {
         if report.is_settled() && self.unsaved.is_empty() && self.book.is_some() {
             self.idle = Some((order.live_commit.clone(), order.desired.digest(), order.term, order.rules.clone()));
         }
+        Ok(report)
+    }
+
+    /// Says what a pass would find, and writes nothing.
+    ///
+    /// # Errors
+    /// When the cluster does not answer, or a pass would not write to it at all.
+    pub fn inspect(&mut self, api: &mut dyn ClusterApi, order: &Order<'_>, now_secs: i64) -> Result<Report, PassError> {
+        let mut report = Report::new(identify(api, order)?);
+        self.read_book(api, order)?;
+        self.observe(api, order, false)?;
+        let pass = self.decide(order, &report.identity, now_secs);
+        report.unfinished = pass.steps.len();
+        report.held = pass.held;
         Ok(report)
     }
 
@@ -321,6 +333,17 @@ impl Applier {
         let mut kinds: BTreeSet<GroupKind> = desired.chain(applied).map(|key| key.kind.clone()).collect();
         kinds.insert(autoscaler());
         kinds
+    }
+}
+
+/// Who answers, if it is the cluster that is meant.
+fn identify(api: &mut dyn ClusterApi, order: &Order<'_>) -> Result<Identity, PassError> {
+    let identity = api.identity()?;
+    match order.recorded_uid {
+        Some(recorded) if recorded != identity.uid => {
+            Err(PassError::OtherCluster { found: identity.uid, recorded: recorded.into() })
+        }
+        Some(_) | None => Ok(identity),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! What a lost cluster is to an app is what a node that does not answer is to a pod: a taint
 //! `fleetwright.io/unreachable:NoExecute`. An app that tolerates it for some seconds leaves after those, one that tolerates
-//! it without limit never; all others after `failover.after` of fleet.yaml, by default 300 s. Apps of which every workload
-//! is copied to each cluster have nowhere to go and stay.
+//! it without limit never; all others after their own `failover.after`, else that of fleet.yaml, by default 300 s. Apps of
+//! which every workload is copied to each cluster have nowhere to go and stay.
 //!
 //! Guards: never while more clusters are down than `failover.maxClusters` (default: a fifth of them, at least one) or none
 //! answers, because then it is us; never twice in an epoch of a cluster unless a person says so, so that a revert holds;
@@ -116,7 +116,10 @@ fn fail_over(
     let silent_secs = now.saturating_sub(down.since_secs);
     let after = secs(current.fleet.settings.failover.after_secs);
     let leaving: BTreeSet<AppName> = movable(current, down.name)
-        .filter(|(_, app)| tolerated_secs(app, after).is_some_and(|tolerated| silent_secs >= tolerated))
+        .filter(|(_, app)| {
+            tolerated_secs(app, app.failover_after_secs.map_or(after, secs))
+                .is_some_and(|tolerated| silent_secs >= tolerated)
+        })
         .map(|(name, _)| name)
         .collect();
     if leaving.is_empty() && silent_secs < after {

@@ -1,6 +1,6 @@
 //! From a kubeconfig, or from inside a pod, to a client.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -54,17 +54,29 @@ impl KubeRuntime {
     }
 }
 
+/// The names of the contexts of a kubeconfig, in its order. `None`: `$KUBECONFIG`, else `~/.kube/config`.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<String>, ConnectError> {
+    Ok(read(kubeconfig)?.contexts.into_iter().map(|context| context.name).collect())
+}
+
+fn read(kubeconfig: Option<&Path>) -> Result<Kubeconfig, ConnectError> {
+    let read = match kubeconfig {
+        Some(path) => Kubeconfig::read_from(path),
+        None => Kubeconfig::read(),
+    };
+    read.map_err(|error| ConnectError::of("the kubeconfig cannot be read", &error))
+}
+
 pub(super) fn client(runtime: &KubeRuntime, connection: &Connection) -> Result<kube::Client, ConnectError> {
     let mut config = match connection {
         Connection::InCluster => {
             kube::Config::incluster().map_err(|error| ConnectError::of("no service account in this pod", &error))?
         }
         Connection::Context { kubeconfig, context } => {
-            let read = match kubeconfig {
-                Some(path) => Kubeconfig::read_from(path),
-                None => Kubeconfig::read(),
-            };
-            let file = read.map_err(|error| ConnectError::of("the kubeconfig cannot be read", &error))?;
+            let file = read(kubeconfig.as_deref())?;
             let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
             let loaded = runtime.block_on(kube::Config::from_custom_kubeconfig(file, &options));
             loaded.map_err(|error| ConnectError::of(context.as_deref().unwrap_or("the current context"), &error))?

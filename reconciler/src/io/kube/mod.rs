@@ -8,6 +8,7 @@
 mod answer;
 mod connect;
 mod discovery;
+mod lazy;
 mod request;
 mod watch;
 
@@ -27,7 +28,8 @@ use crate::cluster::{
     ClusterApi, ClusterError, Delta, GroupKind, Identity, Key, Served, Watch, Write, WriteError, Written,
 };
 
-pub use connect::{ConnectError, Connection, KubeRuntime};
+pub use connect::{ConnectError, Connection, KubeRuntime, contexts};
+pub use lazy::{Find, LazyApi};
 
 /// Requests in flight at once, for each cluster: an API server's own limits (API Priority and Fairness) begin above.
 const IN_FLIGHT: usize = 16;

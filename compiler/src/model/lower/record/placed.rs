@@ -11,10 +11,17 @@ use crate::model::App;
 use crate::placements::{OTHER_POOL, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, PlacedWorkloadDoc};
 use crate::placements::{Record, SeatDoc};
 
+/// (team, app)
+type AppName = (SmolStr, SmolStr);
+
 /// Reads placements against the fleet.
 pub(super) struct Placements<'f> {
     /// By (team, app), the apps there are.
-    apps: BTreeMap<(SmolStr, SmolStr), &'f App>,
+    apps: BTreeMap<AppName, &'f App>,
+    /// By each name that apps had before, the name of now.
+    heirs: BTreeMap<AppName, AppName>,
+    /// By recorded name, the apps that are recorded under a name that they had before.
+    transfers: BTreeMap<AppName, AppName>,
     /// Clusters without a file that the record still names: where first, and by which apps.
     gone: BTreeMap<SmolStr, (FileId, Span, BTreeSet<String>)>,
     /// By cluster, once a seat names one of its pools: the pools it has, and those that were said to be gone.
@@ -22,9 +29,22 @@ pub(super) struct Placements<'f> {
 }
 
 impl<'f> Placements<'f> {
-    pub(super) fn new(cx: &Lowering<'_>, apps: &'f [Arc<App>]) -> Self {
-        let apps = apps.iter().map(|app| ((cx.teams[app.team.index()].name.clone(), app.name.clone()), &**app));
-        Self { apps: apps.collect(), gone: BTreeMap::new(), pools: BTreeMap::new() }
+    /// Of these apps, where placements of these are recorded.
+    pub(super) fn new(cx: &Lowering<'_>, apps: &'f [Arc<App>], recorded: &BTreeSet<AppName>) -> Self {
+        let apps: BTreeMap<AppName, &App> =
+            apps.iter().map(|app| ((cx.teams[app.team.index()].name.clone(), app.name.clone()), &**app)).collect();
+        let previous = |(name, app): (&AppName, &&'f App)| {
+            let name = name.clone();
+            app.previous_names.iter().map(move |old| (old.clone(), name.clone()))
+        };
+        let heirs = apps.iter().flat_map(previous).collect();
+        // What is recorded under the name of now is the newer; of older ones the first that the app lists.
+        let transfers = apps.iter().filter(|(name, _)| !recorded.contains(*name)).filter_map(|(name, app)| {
+            let old = app.previous_names.iter().find(|old| recorded.contains(*old))?;
+            Some((old.clone(), name.clone()))
+        });
+        let transfers = transfers.collect();
+        Self { apps, heirs, transfers, gone: BTreeMap::new(), pools: BTreeMap::new() }
     }
 
     /// Reads one app of a team's file.
@@ -37,9 +57,11 @@ impl<'f> Placements<'f> {
         record: &mut Record,
     ) {
         let PlacedAppDoc { app, tier, clusters, workloads } = doc;
-        let known = self.apps.get(&(team.clone(), app.value.clone())).copied();
+        let recorded = (team.clone(), app.value.clone());
+        let name = self.transfers.get(&recorded).unwrap_or(&recorded).clone();
+        let known = self.apps.get(&name).copied();
         let keys: Option<BTreeSet<&SmolStr>> =
-            known.filter(|_| !cx.unread.objects_of(team)).map(|app| app.workloads.iter().map(|w| &w.key).collect());
+            known.filter(|_| !cx.unread.objects_of(&name.0)).map(|app| app.workloads.iter().map(|w| &w.key).collect());
         let mut placed = PlacedApp {
             place: Some((file, app.span)),
             tier: tier.clone(),
@@ -73,7 +95,10 @@ impl<'f> Placements<'f> {
                 format!("App `{team}/{}` is recorded and no longer there; its seats are given up", app.value),
             );
         }
-        if record.apps.insert((team.clone(), app.value.clone()), placed).is_some() {
+        if name != recorded {
+            record.transfers.insert(name.clone(), recorded);
+        }
+        if record.apps.insert(name, placed).is_some() {
             twice(cx, file, app, &format!("App `{team}/{}`", app.value));
         }
     }
@@ -148,6 +173,7 @@ impl<'f> Placements<'f> {
     /// Reads one app of `state/suspended.yaml`.
     pub(super) fn suspended(&self, cx: &mut Lowering<'_>, file: FileId, app: &Spanned<SmolStr>, record: &mut Record) {
         let key = app.value.split_once('/').map(|(team, name)| (SmolStr::new(team), SmolStr::new(name)));
+        let key = key.map(|key| self.heirs.get(&key).cloned().unwrap_or(key));
         match key.filter(|key| self.apps.contains_key(key)) {
             Some(key) => {
                 record.suspended.insert(key);
@@ -161,8 +187,10 @@ impl<'f> Placements<'f> {
         }
     }
 
-    /// A cluster that holds placements and has no file: its file was removed too early. Said once, however much it holds.
-    pub(super) fn report_gone(self, cx: &mut Lowering<'_>) {
+    /// What apps say of themselves joins what is recorded. A cluster that holds placements and has no file is reported: its
+    /// file was removed too early. Said once, however much it holds.
+    pub(super) fn finish(self, cx: &mut Lowering<'_>, record: &mut Record) {
+        record.suspended.extend(self.apps.iter().filter(|(_, app)| app.suspended).map(|(name, _)| name.clone()));
         for (cluster, (file, span, apps)) in self.gone {
             let apps: Vec<String> = apps.into_iter().collect();
             let message =

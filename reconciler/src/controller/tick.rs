@@ -1,0 +1,153 @@
+//! One tick: decide, look at what is live now, order it of every cluster.
+//!
+//! Invariants: what is ordered was fetched by this tick; where the remote does not let us push, nothing new is ordered; a
+//! live commit that cannot be followed leaves the last one in force, and its orders grow old.
+
+use fleetwright_compiler::Session;
+use fleetwright_compiler::base::SmolStr;
+
+use super::board::Board;
+use super::budget;
+use super::wanted::{Wanted, WantedError};
+use crate::advance::{AdvanceError, Advanced, Branches, advance};
+use crate::decide::{DecideError, Identity};
+use crate::ports::{Clock, CommitId, FleetRepo, PortError};
+
+/// What a process does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It decides, and applies to all clusters.
+    Whole(Identity),
+    /// It applies to all clusters; another process decides.
+    Applier,
+    /// It applies to one cluster; another process decides.
+    Agent(SmolStr),
+}
+
+/// What a controller remembers. All of it can be lost at any time.
+#[derive(Debug, Default)]
+pub struct Controller {
+    session: Session,
+    board: Board,
+    wanted: Option<Wanted>,
+}
+
+/// What a tick did.
+#[derive(Debug)]
+pub struct Tick {
+    /// What the decider did; `None` where this process does not decide.
+    pub decided: Option<Result<Advanced, AdvanceError>>,
+    /// Why the live branch could not be followed; `None` when it is.
+    pub not_followed: Option<WantedError>,
+    /// Whether the live commit is another than at the last tick.
+    pub moved: bool,
+}
+
+impl Controller {
+    /// Of nothing yet.
+    #[must_use]
+    pub fn new(board: Board) -> Self {
+        Self { board, ..Self::default() }
+    }
+
+    /// What is wanted of the clusters; `None` before the first live commit.
+    #[must_use]
+    pub fn wanted(&self) -> Option<&Wanted> {
+        self.wanted.as_ref()
+    }
+
+    /// Where orders are posted.
+    #[must_use]
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Takes a tick.
+    pub fn tick(&mut self, repo: &mut dyn FleetRepo, clock: &dyn Clock, branches: &Branches, role: &Role) -> Tick {
+        let fetched_secs = clock.now_secs();
+        let decided = match role {
+            Role::Whole(identity) => {
+                let observation = self.board.observation();
+                Some(advance(repo, clock, &self.session, identity, branches, Some(&observation)))
+            }
+            Role::Applier | Role::Agent(_) => None,
+        };
+        let (followed, moved) = match self.follow(repo, branches, decided.as_ref()) {
+            Ok(moved) => (None, moved),
+            Err(error) => (Some(error), false),
+        };
+        // An old order would only be refused; and what could not be followed is not what should be there.
+        if followed.is_none() {
+            self.order(fetched_secs, role);
+        }
+        Tick { decided, not_followed: followed, moved }
+    }
+
+    /// Goes to the newest live commit. Returns whether it is another.
+    fn follow(
+        &mut self,
+        repo: &mut dyn FleetRepo,
+        branches: &Branches,
+        decided: Option<&Result<Advanced, AdvanceError>>,
+    ) -> Result<bool, WantedError> {
+        let tip = match decided {
+            Some(Ok(advanced)) => advanced.live.clone(),
+            // Nothing new is applied while no decision could be written down, or what is there is not to be trusted.
+            Some(Err(
+                error @ (AdvanceError::Port(_)
+                | AdvanceError::Refused(_)
+                | AdvanceError::Decide(DecideError::Tampered(_) | DecideError::State(_) | DecideError::Files(_))),
+            )) => return Err(error.clone().into()),
+            Some(Err(
+                AdvanceError::Crowded(_)
+                | AdvanceError::NoIntents(_)
+                | AdvanceError::Decide(DecideError::NotOurs(_) | DecideError::Bug(_) | DecideError::Path(_)),
+            ))
+            | None => repo.fetch(&[&branches.live]).map_err(AdvanceError::from)?.remove(&branches.live),
+        };
+        let Some(tip) = tip else { return Ok(false) };
+        if self.wanted.as_ref().is_some_and(|wanted| *wanted.commit() == tip) {
+            return Ok(false);
+        }
+        self.check_forward(repo, &tip)?;
+        self.wanted = Some(Wanted::read(repo, &self.session, branches, &tip)?);
+        Ok(true)
+    }
+
+    /// Revisions only go forward: a branch that was moved back or replaced is not followed.
+    fn check_forward(&self, repo: &dyn FleetRepo, tip: &CommitId) -> Result<(), WantedError> {
+        let Some(wanted) = &self.wanted else { return Ok(()) };
+        if repo.is_ancestor(wanted.commit(), tip).map_err(AdvanceError::from)? {
+            return Ok(());
+        }
+        let text = format!(
+            "the live branch stands at {}, of which {} is no ancestor: somebody moved it back or replaced it. Push the \
+             commit that was there again",
+            tip.short(),
+            wanted.commit().short()
+        );
+        Err(AdvanceError::from(PortError::Permanent(text)).into())
+    }
+
+    /// Posts the orders of all clusters, and dismisses those that left.
+    fn order(&self, fetched_secs: i64, role: &Role) {
+        let Some(wanted) = &self.wanted else { return };
+        let turns = self.board.turns();
+        let observation = self.board.observation();
+        let stop = budget::over_all(wanted, &turns, fetched_secs);
+        let is_ours = |cluster: &SmolStr| match role {
+            Role::Whole(_) | Role::Applier => true,
+            Role::Agent(ours) => ours == cluster,
+        };
+        for cluster in wanted.clusters().filter(|cluster| is_ours(cluster)) {
+            if let Some(order) = wanted.order(cluster, &observation, fetched_secs, stop.clone()) {
+                self.board.order(cluster, order);
+            }
+        }
+        for cluster in self.board.clusters() {
+            if !is_ours(&cluster) || !wanted.has(&cluster) {
+                self.board.dismiss(&cluster);
+            }
+        }
+    }
+}
