@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
     advance, approve, check, cordon, demo, diff, drain, explain, failback, failover, history, import, init, plan,
-    promote_decider, rebalance, render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
+    preempt, promote_decider, rebalance, render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
@@ -171,6 +171,7 @@ pub enum Command {
     Failback(failback::Args),
     Drain(drain::Args),
     Rebalance(rebalance::Args),
+    Preempt(preempt::Args),
     Cordon(cordon::Args),
     Uncordon(uncordon::Args),
     Suspend(suspend::Args),
@@ -225,6 +226,7 @@ impl Command {
             Self::Failback(_) => ("failback", failback::FORMATS, false),
             Self::Drain(_) => ("drain", drain::FORMATS, false),
             Self::Rebalance(_) => ("rebalance", rebalance::FORMATS, false),
+            Self::Preempt(_) => ("preempt", preempt::FORMATS, false),
             Self::Cordon(_) => ("cordon", cordon::FORMATS, false),
             Self::Uncordon(_) => ("uncordon", uncordon::FORMATS, false),
             Self::Suspend(_) => ("suspend", suspend::FORMATS, false),
@@ -292,6 +294,7 @@ impl Cli {
             Command::Failback(args) => failback::run(&context, &args),
             Command::Drain(args) => drain::run(&context, &args),
             Command::Rebalance(args) => rebalance::run(&context, &args),
+            Command::Preempt(args) => preempt::run(&context, &args),
             Command::Cordon(args) => cordon::run(&context, &args),
             Command::Uncordon(args) => uncordon::run(&context, &args),
             Command::Suspend(args) => suspend::run(&context, &args),

@@ -26,6 +26,7 @@ mod init;
 mod order;
 mod output;
 mod plan;
+mod preempt;
 mod promote_decider;
 mod rebalance;
 mod render;

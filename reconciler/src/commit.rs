@@ -66,11 +66,13 @@ pub enum Cause {
     Promote,
     /// A person had apps placed afresh.
     Rebalance,
+    /// A person accepted that others give way to an app.
+    Preempt,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Failover,
         Self::Return,
         Self::Lifecycle,
@@ -83,6 +85,7 @@ impl Cause {
         Self::Approve,
         Self::Promote,
         Self::Rebalance,
+        Self::Preempt,
     ];
 
     /// As written in trailers.
@@ -101,6 +104,7 @@ impl Cause {
             Self::Approve => "Approve",
             Self::Promote => "Promote",
             Self::Rebalance => "Rebalance",
+            Self::Preempt => "Preempt",
         }
     }
 }

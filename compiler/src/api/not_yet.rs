@@ -68,12 +68,6 @@ pub const NOT_YET: &[NotYet] = &[
         value: Some("Observed"),
         will: "counts that autoscalers reached are not observed yet",
     },
-    NotYet {
-        kind: "PriorityClass",
-        path: &["preemptionPolicy"],
-        value: Some("PreemptLowerPriority"),
-        will: "preemption is not proposed yet",
-    },
 ];
 
 /// Where `placement` stands in each kind.

@@ -192,6 +192,7 @@ impl FleetFixture {
                 name_span: Span::default(),
                 labels: Labels::new(),
                 priority: 0,
+                preempts: false,
                 survive: None,
                 placement: Placement {
                     candidates: all.clone(),
