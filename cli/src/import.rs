@@ -35,7 +35,7 @@ enum Source {
     /// `kubectl get TYPES -A -o yaml` against Karmada's API server gives such files. Each namespace becomes a team, each
     /// workload an app. Which policy a template belongs to is decided as Karmada does: by priority, by how exactly it
     /// selects, by name, by claims and preemption.
-    Karmada(Places),
+    Karmada(KarmadaArgs),
     /// Kubespray: a Cluster file for each inventory
     ///
     /// Each folder with an inventory (hosts.yaml, inventory.ini) is a cluster of that name. What nodes have is read from
@@ -43,6 +43,19 @@ enum Source {
     Kubespray(Places),
     /// Cluster API: a Cluster file for each Cluster, with a node pool for each MachineDeployment and MachinePool
     Capi(Places),
+}
+
+/// Karmada's folder.
+#[derive(Debug, clap::Args)]
+struct KarmadaArgs {
+    #[command(flatten)]
+    places: Places,
+
+    /// Record what runs, as ResourceBindings say, in `placements/`, so that nothing moves
+    ///
+    /// For a fleet in a folder. In Git the record belongs on the live branch and not among the intents.
+    #[arg(long)]
+    with_placements: bool,
 }
 
 /// From where to where.
@@ -62,7 +75,7 @@ pub const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Yaml];
 
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let (places, every_file) = match &args.source {
-        Source::Karmada(places) | Source::Capi(places) => (places, false),
+        Source::Karmada(KarmadaArgs { places, .. }) | Source::Capi(places) => (places, false),
         Source::Kubespray(places) => (places, true),
     };
     let files = folder::read(&places.from, every_file)?;
@@ -71,7 +84,10 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         Source::Kubespray(_) => kubespray::import(&files, &name_of(&places.from)?),
         Source::Capi(_) => capi::import(&files),
     };
-    let imported = imported.map_err(|wrong| refused(&wrong, &places.from))?;
+    let mut imported = imported.map_err(|wrong| refused(&wrong, &places.from))?;
+    if matches!(args.source, Source::Karmada(KarmadaArgs { with_placements: true, .. })) {
+        imported.files.extend(std::mem::take(&mut imported.placements));
+    }
     write(&imported, places)?;
     let report = Report::new(&imported);
     streams::data(&output::data(context.format(), &report, || report.to_text())?)?;

@@ -27,7 +27,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("session", &["parse", "source"]),
     ("locate", &["diag", "source", "yaml"]),
     ("recheck", &["render", "schedule", "source", "crate"]),
-    ("import", &["api", "kinds", "overrides", "yaml"]),
+    ("import", &["api", "kinds", "overrides", "placements", "yaml"]),
     (
         "diff",
         &[

@@ -387,12 +387,12 @@ mod tests {
     #[test]
     fn fields_that_are_refused_for_now() {
         for (topic, refused) in [
-            ("app.spec.dependsOn", true),
+            ("app.spec.dependsOn", false),
             ("app.spec.placement.affinity", false),
-            ("fleet.spec.limits.deletions", true),
-            ("team.spec.placement.move", true),
+            ("fleet.spec.limits.moves", true),
+            ("team.spec.placement.move.max", true),
             ("app.spec.placement.clusters", false),
-            ("app.spec.suspend", true),
+            ("app.spec.traffic", true),
             ("app.spec.objects.replicas", false),
         ] {
             assert_eq!(find(topic).unwrap().not_yet.is_some(), refused, "{topic}");

@@ -47,6 +47,11 @@ fn a_folder_becomes_a_repository_that_is_checked() {
     assert_code(&again, 2);
     assert!(again.stderr.contains("is not empty"), "{}", again.stderr);
 
+    let bindings = "apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nmetadata: {name: web, namespace: shop}\nspec:\n  \
+                    resource: {kind: Deployment, namespace: shop, name: web}\n  clusters: [{name: eu, replicas: 2}]\n";
+    write(here, "karmada/bindings.yaml", bindings);
+    assert_code(&line(here, "import karmada karmada --to running --with-placements"), 0);
+    assert!(here.join("running/placements/shop.yaml").exists());
     let json = line(here, "import karmada karmada --to other -o json");
     assert!(json.stdout.contains("\"fate\": \"NoCounterpart\""), "{}", json.stdout);
 

@@ -42,7 +42,7 @@ pub fn import(files: &[InputFile]) -> Result<Imported, Vec<Unreadable>> {
         let path = format!("clusters/{name}.yaml");
         repository.put(path, ("Cluster", &name), &cluster.labels, &spec, &mut about);
     }
-    Ok(Imported { files: repository.files(), notes })
+    Ok(Imported { files: repository.files(), notes, ..Imported::default() })
 }
 
 fn text<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {

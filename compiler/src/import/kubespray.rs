@@ -42,7 +42,11 @@ pub fn import(files: &[InputFile], name: &str) -> Result<Imported, Vec<Unreadabl
         let spec = cluster(&nodes, &mut about);
         repository.put(format!("clusters/{name}.yaml"), ("Cluster", &name), &Labels::new(), &spec, &mut about);
     }
-    if unreadable.is_empty() { Ok(Imported { files: repository.files(), notes }) } else { Err(unreadable) }
+    if unreadable.is_empty() {
+        Ok(Imported { files: repository.files(), notes, ..Imported::default() })
+    } else {
+        Err(unreadable)
+    }
 }
 
 /// The inventories among the files, by path: those that have the group of nodes.

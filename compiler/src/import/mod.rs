@@ -43,6 +43,8 @@ pub struct InputFile {
 pub struct Imported {
     /// The files of the fleet repository, by path.
     pub files: BTreeMap<String, String>,
+    /// Files of the record, by path: what runs already, as far as the source says so.
+    pub placements: BTreeMap<String, String>,
     /// What is not as it was, in the order of the source.
     pub notes: Vec<Note>,
 }

@@ -44,7 +44,7 @@ impl Repository {
         for row in NOT_YET {
             for path in places(row, kind) {
                 if take(&mut document, &path, row.value) {
-                    let text = format!("`{}` of a {kind} is not supported yet: {}", path.join("."), row.will);
+                    let text = format!("`{}` of {kind} is not supported yet: {}", path.join("."), row.will);
                     about.say(Fate::NoCounterpart, "", text);
                 }
             }

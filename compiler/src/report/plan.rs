@@ -12,6 +12,7 @@ use crate::diff::{AppShortfall, Shortfall, placed, plain_amount};
 use crate::kinds::replicas::WorkloadKind;
 use crate::model::{Cluster, Fleet};
 use crate::plan::{Cause, Move, Plan, Removal};
+use crate::room::DEFAULT_PODS_PER_NODE;
 use crate::schedule::{Preemption, Victim};
 
 /// The plan of a fleet.
@@ -380,13 +381,22 @@ fn resource_reports(requested: &Resources, allocatable: &Resources) -> Vec<Resou
     names.into_iter().map(report).collect()
 }
 
+/// Adds what so many nodes offer. One that states no `pods` takes as many as Kubernetes' default.
+fn add(total: &mut Resources, node: &Resources, nodes: u32) {
+    total.add(node, i128::from(nodes));
+    if !node.0.contains_key("pods") {
+        total
+            .add(&Resources(BTreeMap::from([(SmolStr::new_static("pods"), DEFAULT_PODS_PER_NODE)])), i128::from(nodes));
+    }
+}
+
 /// What the nodes of a cluster offer, as observed or else as stated; `None` where neither is.
 fn allocatable(compiled: &Compiled, cluster: &Cluster) -> Option<Resources> {
     let observed = compiled.record.clusters.get(&cluster.name).and_then(|observed| observed.capacity.as_ref());
     let mut total = Resources::default();
     match (observed, &cluster.pools) {
-        (Some(pools), _) => pools.iter().for_each(|pool| total.add(&pool.allocatable, i128::from(pool.nodes))),
-        (None, Some(pools)) => pools.iter().for_each(|pool| total.add(&pool.allocatable, i128::from(pool.nodes))),
+        (Some(pools), _) => pools.iter().for_each(|pool| add(&mut total, &pool.allocatable, pool.nodes)),
+        (None, Some(pools)) => pools.iter().for_each(|pool| add(&mut total, &pool.allocatable, pool.nodes)),
         (None, None) => return None,
     }
     for (name, (numerator, denominator)) in &cluster.overcommit {

@@ -103,7 +103,6 @@ struct Offer {
     app: AppId,
     workload: u16,
     pool: Option<PoolId>,
-    priority: i32,
 }
 
 struct Market<'m, 'a> {
@@ -166,7 +165,7 @@ impl Market<'_, '_> {
             *count = count.saturating_add(unit.replicas);
         }
         let victim = |(seat, replicas): (usize, u32)| {
-            let Offer { app, workload, pool, .. } = offers.get(seat)?;
+            let Offer { app, workload, pool } = offers.get(seat)?;
             Some(Victim { app: *app, workload: *workload, pool: *pool, replicas })
         };
         let mut found: Vec<Victim> = counts.into_iter().filter_map(victim).collect();
@@ -201,7 +200,7 @@ impl Market<'_, '_> {
                 let may_go = seat.replicas.saturating_sub(floor);
                 let replicas = if whole { seat.replicas } else { 1 };
                 let unit = Unit { seat: offers.len(), class: of, pool, replicas };
-                offers.push(Offer { app: victim, workload: seat.workload, pool: seat.pool, priority: app.priority });
+                offers.push(Offer { app: victim, workload: seat.workload, pool: seat.pool });
                 let times = if whole { 1 } else { may_go };
                 let rank = (app.priority, Reverse(share), Reverse(victim), Reverse(seat.workload));
                 rows.push((rank, unit, times));
@@ -209,7 +208,6 @@ impl Market<'_, '_> {
         }
         rows.sort_by_key(|(rank, ..)| *rank);
         let units = rows.into_iter().flat_map(|(_, unit, times)| std::iter::repeat_n(unit, times as usize)).collect();
-        debug_assert!(offers.iter().all(|offer| offer.priority < priority));
         (offers, units)
     }
 

@@ -50,6 +50,36 @@ fn a_rebalance_is_one_commit_and_the_next_is_none() {
 }
 
 #[test]
+fn others_give_way_only_when_somebody_says_so() {
+    let mut files = fleet();
+    for name in ["a", "b", "c"] {
+        let cluster = files.get_mut(&format!("clusters/{name}.yaml")).unwrap();
+        let pool = "{nodePools: [{name: p, nodes: 1, allocatable: {cpu: 600m, memory: 1Gi, pods: \"100\"}}]}";
+        *cluster = cluster.replace("spec: {}", &format!("spec: {pool}"));
+    }
+    let team = files.get_mut("teams/t.yaml").unwrap();
+    *team = team.replace("spec: {", "spec: {priorityClassNames: [urgent], ");
+    let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: urgent}\nvalue: 10\npreemptionPolicy: \
+                 PreemptLowerPriority\n";
+    files.insert("policies/urgent.yaml".into(), class.into());
+    app(&mut files, "web", 18, "");
+    let world = World::live(&files);
+    assert_eq!(world.seats("web"), seats([("a", 6), ("b", 6), ("c", 6)]));
+    app(&mut files, "hot", 2, "");
+    let hot = files.get_mut("teams/t/hot/app.yaml").unwrap();
+    *hot = hot.replace("namespace: t\n", "namespace: t\n  priorityClassName: urgent\n");
+    world.commit_main(&files);
+    world.advance().unwrap();
+    assert_eq!((world.seats("web"), world.seats("hot")), (seats([("a", 6), ("b", 6), ("c", 6)]), seats([])));
+    let nothing = refusal(world.order(|desk| orders::preempt(desk, "t/web")));
+    assert!(nothing.0 == "guarded" && nothing.1.contains("nothing is proposed for App t/web"), "{nothing:?}");
+    let pushed = world.order(|desk| orders::preempt(desk, "t/hot")).unwrap().expect("a commit");
+    assert_eq!((pushed.cause, pushed.message.lines().next()), (Cause::Preempt, Some("Preempt for t/hot")));
+    assert_eq!((world.seats("web"), world.seats("hot")), (seats([("a", 4), ("b", 6), ("c", 6)]), seats([("a", 2)])));
+    assert_eq!(world.advance().unwrap().pushed, []);
+}
+
+#[test]
 fn a_cordoned_cluster_keeps_what_it_has_and_takes_nothing() {
     let world = World::live(&fleet());
     world.order(|desk| orders::cordon(desk, "a")).unwrap().expect("a commit");

@@ -11,6 +11,7 @@
 
 mod affinity;
 mod apps;
+mod bindings;
 mod cluster;
 mod customization;
 mod objects;
@@ -46,7 +47,7 @@ pub use precedence::{Implicit, Template, implicit, rank};
 /// Files that are no YAML.
 pub fn import(files: &[InputFile]) -> Result<Imported, Vec<Unreadable>> {
     let mut notes = Vec::new();
-    let Sorted { clusters, policies, overrides, quotas, customizations, classes, namespaces, templates } =
+    let Sorted { clusters, policies, overrides, quotas, customizations, bindings, classes, namespaces, templates } =
         sort::sort(documents::read(files)?, &mut notes);
     let mut repository = Repository::new();
     let facts = clusters_of(&clusters, &policies, &overrides, &quotas, &mut repository, &mut notes);
@@ -71,7 +72,8 @@ pub fn import(files: &[InputFile]) -> Result<Imported, Vec<Unreadable>> {
             repository.put(path, ("WorkloadKind", &name), &Labels::new(), &spec, &mut about);
         }
     }
-    Ok(Imported { files: repository.files(), notes })
+    let placements = bindings::placements(&bindings, &apps, &templates, &teams, &mut notes);
+    Ok(Imported { files: repository.files(), placements, notes })
 }
 
 fn about_object<'n>(object: &Object, notes: &'n mut Vec<Note>) -> About<'n> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::bindings::Binding;
 use super::objects::{Customization, FederatedQuota, KarmadaCluster, Rebalancer};
 use super::{overrides, precedence};
 use crate::base::SmolStr;
@@ -37,6 +38,7 @@ pub(super) struct Sorted {
     pub overrides: Vec<overrides::Policy>,
     pub quotas: Vec<Named<FederatedQuota>>,
     pub customizations: Vec<Named<Customization>>,
+    pub bindings: Vec<Binding>,
     /// PriorityClasses by name.
     pub classes: BTreeMap<SmolStr, Object>,
     /// Labels of namespaces by name.
@@ -114,6 +116,9 @@ fn place(object: Object, sorted: &mut Sorted, notes: &mut Vec<Note>) {
                 workloads.iter().map(|of| title(&of.kind, &of.namespace, &of.name).to_string()).collect();
             let text = "is a command, not a state: `fleetwright rebalance` places afresh. It was for";
             about.say(Fate::NoCounterpart, "", format!("{text} {}", names.join(", ")));
+        }
+        ("work.karmada.io", "ResourceBinding" | "ClusterResourceBinding") => {
+            sorted.bindings.extend(decode::<Binding>(&object, "", &mut about));
         }
         ("work.karmada.io", _) => about.say(Fate::Skipped, "", "is what Karmada computes"),
         (group, kind) if group.ends_with("karmada.io") => about.say(Fate::NoCounterpart, "", instead(kind)),

@@ -467,3 +467,27 @@ items:
         ]
     );
 }
+
+#[test]
+fn what_runs_is_recorded_and_nothing_moves() {
+    let spec = format!(
+        "{ALL_DEPLOYMENTS}  placement:\n    clusterTolerations: [{{operator: Exists}}]\n    replicaScheduling: \
+         {{replicaSchedulingType: Divided}}\n"
+    );
+    let binding = "\
+---
+apiVersion: work.karmada.io/v1alpha2
+kind: ResourceBinding
+metadata: {name: web-deployment, namespace: shop}
+spec:
+  resource: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: web}
+  clusters: [{name: member3, replicas: 1}, {name: member1, replicas: 11}]
+";
+    let text = format!("{CLUSTERS}{}{}{binding}", deployment("web", ""), policy("PropagationPolicy", "all", &spec));
+    let mut imported = imported(&text);
+    assert_eq!(seats(&imported, "shop/web"), ["member1: 4", "member2: 4", "member3: 4"], "without the record");
+    imported.files.extend(imported.placements.clone());
+    assert_eq!(seats(&imported, "shop/web"), ["member1: 11", "member3: 1"]);
+    let compiled = compiled(&imported);
+    assert!(compiled.plan.apps.iter().all(|app| app.moves.is_empty()));
+}
