@@ -13,8 +13,8 @@ use fleetwright_compiler::tide::Timestamp;
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
-    advance, approve, check, cordon, demo, diff, drain, explain, failback, failover, history, import, init, plan,
-    preempt, promote_decider, rebalance, render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
+    advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, history, import, init,
+    plan, preempt, promote_decider, rebalance, render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
@@ -181,6 +181,7 @@ pub enum Command {
     PromoteDecider(promote_decider::Args),
     History(history::Args),
     Demo(demo::Args),
+    Controller(controller::Args),
 }
 
 impl Format {
@@ -236,6 +237,7 @@ impl Command {
             Self::PromoteDecider(_) => ("promote-decider", promote_decider::FORMATS, false),
             Self::History(_) => ("history", history::FORMATS, false),
             Self::Demo(_) => ("demo", demo::FORMATS, false),
+            Self::Controller(_) => ("controller", controller::FORMATS, false),
         };
         Abilities { name, formats, reads_fleet }
     }
@@ -304,6 +306,7 @@ impl Cli {
             Command::PromoteDecider(args) => promote_decider::run(&context, &args),
             Command::History(args) => history::run(&context, &args),
             Command::Demo(args) => demo::run(&context, &args),
+            Command::Controller(args) => controller::run(&context, &args),
         }
     }
 }

@@ -36,6 +36,11 @@ impl Connections {
         Self::new(Some(file.to_path_buf()), BTreeMap::new())
     }
 
+    /// The threads on which requests run.
+    pub fn runtime(&self) -> &KubeRuntime {
+        &self.runtime
+    }
+
     /// The contexts there are.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ use stage::{Clusters, Stage};
 /// the tide and the lost cluster.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Use real clusters: the contexts of this kubeconfig. The demo deletes what it made in them
+    /// Use real clusters: the contexts of this kubeconfig. The demo deletes what it made in them, but for namespaces
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<std::path::PathBuf>,
 
@@ -100,7 +100,8 @@ fn simulated(scratch: &Scratch) -> Result<(), Failure> {
 }
 
 fn real(scratch: &Scratch, kubeconfig: &std::path::Path) -> Result<(), Failure> {
-    let clusters = Clusters::of_kubeconfig(kubeconfig)?;
+    let mut clusters = Clusters::of_kubeconfig(kubeconfig)?;
+    clusters.forget()?;
     let names = clusters.names();
     let Some(first) = names.first().cloned() else {
         return Err(Failure::Usage(format!("{} has no contexts", kubeconfig.display())));
@@ -134,11 +135,14 @@ fn real(scratch: &Scratch, kubeconfig: &std::path::Path) -> Result<(), Failure> 
         stage.table()?;
     }
     clone.log()?;
-    chapter(5, "The demo cleans up", "All apps are deleted; so many deletions at once ask for an approval.")?;
+    chapter(5, "The demo cleans up", "All apps are deleted.")?;
     clone.remove("teams/shop/checkout")?;
     clone.push(&mut stage, "main", "The demo is over")?;
-    stage.until("it is gone from all clusters", |status| status.apps.is_empty())?;
-    Ok(())
+    stage.until("it is gone from all clusters", |status| {
+        status.apps.is_empty() && status.clusters.iter().all(|cluster| cluster.applied == status.live)
+    })?;
+    stage.clusters().forget()?;
+    say("\nThe namespaces `shop` and `fleetwright-system` are left in the clusters.\n")
 }
 
 fn say(text: &str) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ mod args;
 mod check;
 mod connect;
 mod context;
+mod controller;
 mod cordon;
 mod demo;
 mod diff;

@@ -33,6 +33,17 @@ pub struct RepositoryArgs {
     mirror: Option<PathBuf>,
 }
 
+impl RepositoryArgs {
+    /// These, and of what they leave out, those.
+    pub fn or(&self, (repo, intents, mirror): &(Option<String>, Option<String>, Option<PathBuf>)) -> Self {
+        Self {
+            repo: self.repo.clone().or_else(|| repo.clone()),
+            intents: self.intents.clone().or_else(|| intents.clone()),
+            mirror: self.mirror.clone().or_else(|| mirror.clone()),
+        }
+    }
+}
+
 /// The fleet repository.
 #[derive(Debug)]
 pub struct Repository {

@@ -19,10 +19,11 @@ use scenarios::{ALL, Scenario};
 const USAGE: &str = "\
 Runs scenarios on real Kubernetes API servers.
 
-Usage: fleetwright-e2e [--list] [--only NAME]... [--require]
+Usage: fleetwright-e2e [--list] [--only NAME]... [--require] [--hold N]
 
   --list       print the scenarios and what they show
   --only NAME  run this one; may be given more than once
+  --hold N     start N clusters, print their kubeconfig, and stop them when standard input ends
   --require    fail when the programs of the clusters are not there, instead of exiting with 77";
 
 /// The exit code that test runners read as `skipped`.
@@ -31,16 +32,21 @@ const SKIPPED: u8 = 77;
 struct Arguments {
     list: bool,
     require: bool,
+    hold: Option<usize>,
     chosen: Vec<&'static Scenario>,
 }
 
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-        let mut arguments = Arguments { list: false, require: false, chosen: Vec::new() };
+        let mut arguments = Arguments { list: false, require: false, hold: None, chosen: Vec::new() };
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--list" => arguments.list = true,
                 "--require" => arguments.require = true,
+                "--hold" => {
+                    let count = words.next().and_then(|count| count.parse().ok()).filter(|count| (1..=9).contains(count));
+                    arguments.hold = Some(count.ok_or("--hold needs a number of clusters, 1 to 9")?);
+                }
                 "--only" => {
                     let name = words.next().ok_or("--only needs the name of a scenario")?;
                     let found = ALL.iter().find(|scenario| scenario.name == name);
@@ -83,9 +89,28 @@ fn main() -> ExitCode {
         }
     };
     println!("clusters from {}", programs.folder().display());
+    if let Some(count) = arguments.hold {
+        return hold(&programs, count);
+    }
     let outcomes: Vec<Outcome> = arguments.chosen.iter().map(|scenario| run(&programs, scenario)).collect();
     print_table(&outcomes);
     if outcomes.iter().all(|outcome| outcome.failure.is_none()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Clusters to try something on by hand.
+fn hold(programs: &Programs, count: usize) -> ExitCode {
+    match Rig::start_from(programs, count, &NodeSpec::fleet(4)) {
+        Ok(rig) => {
+            println!("export KUBECONFIG={}", rig.kubeconfig().display());
+            // Whatever is typed: the end of the input is the end of the clusters.
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("the clusters did not start: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 struct Outcome {

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use fleetwright_compiler::base::SmolStr;
 
+/// The name of the fleet.
+pub const NAME: &str = "demo";
+
 /// When the story begins: Monday 2026-03-02, 10:00 in Shanghai.
 pub const BEGIN_SECS: i64 = 1_772_416_800;
 

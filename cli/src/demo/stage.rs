@@ -9,7 +9,8 @@ use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::source::RepoPath;
 use fleetwright_reconciler::advance::Branches;
 use fleetwright_reconciler::apply::run::Did;
-use fleetwright_reconciler::cluster::{ClusterApi, Key};
+use fleetwright_reconciler::apply::inventory::{ID_LABEL, Inventory, NAMESPACE};
+use fleetwright_reconciler::cluster::{ClusterApi, GroupKind, Key, Propagation, Watch, Write};
 use fleetwright_reconciler::controller::status::{Message, Status, status};
 use fleetwright_reconciler::controller::threads::step;
 use fleetwright_reconciler::controller::{Board, ClusterTurn, Controller, Role};
@@ -88,6 +89,34 @@ impl Clusters {
         self.machines.iter().map(|machine| machine.name.clone()).collect()
     }
 
+    /// Takes away what an earlier demo wrote down in real clusters: its repository is gone, and this is another history.
+    /// Objects stay, and the new one takes them over.
+    pub fn forget(&mut self) -> Result<(), Failure> {
+        let failure = |name: &SmolStr, e: &dyn std::fmt::Display| Failure::Environment(format!("{name}: {e}"));
+        for machine in self.machines.iter_mut().filter(|machine| machine.simulated.is_none()) {
+            let kind = GroupKind::new("", "ConfigMap");
+            let watch = Watch { kind, selector: Some(ID_LABEL.into()), metadata_only: false };
+            let found = machine.api.list(&watch, Some(NAMESPACE)).map_err(|e| failure(&machine.name, &e))?;
+            for object in found {
+                let inventory = Inventory::read(&object).map_err(|e| failure(&machine.name, &e))?;
+                let uid = object.pointer("/metadata/uid").and_then(serde_json::Value::as_str);
+                if let (Some(key), Some(uid), true) = (Key::of(&object), uid, inventory.fleet == fleet::NAME) {
+                    let delete = Write::Delete {
+                        key,
+                        uid: uid.into(),
+                        resource_version: None,
+                        propagation: Propagation::Background,
+                        service_account: None,
+                    };
+                    for written in machine.api.write(&[delete]) {
+                        written.map_err(|e| failure(&machine.name, &e))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// A simulated cluster stops answering, or answers again.
     pub fn down(&self, name: &str, is_down: bool) {
         for machine in self.machines.iter().filter(|machine| machine.name == name) {
@@ -137,8 +166,8 @@ impl Stage {
     }
 
     /// The clusters.
-    pub fn clusters(&self) -> &Clusters {
-        &self.clusters
+    pub fn clusters(&mut self) -> &mut Clusters {
+        &mut self.clusters
     }
 
     /// Ann drains a cluster. Returns the commit.

@@ -115,6 +115,8 @@ fn candidates<'a>(
                     }
                     continue;
                 }
+                // Never deleted with an app, and nothing that anybody waits for.
+                None if *app == generated_namespaces() && view.live.get(key).is_some() => continue,
                 None => {}
             }
             if !view.served.has(&key.kind) {

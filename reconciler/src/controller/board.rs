@@ -28,7 +28,10 @@ struct State {
     /// By cluster; the number rises with each order.
     orders: BTreeMap<SmolStr, (u64, Arc<ClusterOrder>)>,
     turns: BTreeMap<SmolStr, Turn>,
-    taken: u64,
+    /// The number of the order that the last turn of each cluster was taken with.
+    done: BTreeMap<SmolStr, u64>,
+    /// Whether whoever waits has something to look at.
+    has_news: bool,
     /// Clusters that left the fleet, whose threads may not have ended yet.
     dismissed: BTreeSet<SmolStr>,
     stopping: bool,
@@ -63,6 +66,7 @@ impl Board {
         let mut state = self.state();
         state.orders.remove(cluster);
         state.turns.remove(cluster);
+        state.done.remove(cluster);
         state.dismissed.insert(cluster.clone());
         self.0.news.notify_all();
     }
@@ -100,27 +104,43 @@ impl Board {
     }
 
     /// Takes in a turn.
-    pub(super) fn took(&self, cluster: &SmolStr, turn: Turn) {
+    pub(super) fn took(&self, cluster: &SmolStr, number: u64, turn: Turn) {
         let mut state = self.state();
         if !state.dismissed.contains(cluster) {
             state.turns.insert(cluster.clone(), turn);
-            state.taken += 1;
+            state.done.insert(cluster.clone(), number);
+            state.has_news = true;
             self.0.turned.notify_all();
         }
     }
 
-    /// How many turns were taken so far, by all clusters together.
-    #[must_use]
-    pub fn taken(&self) -> u64 {
-        self.state().taken
+    /// Waits until a turn is taken, or somebody wakes whoever waits, at most so long. What happened before the call since
+    /// the last one counts.
+    pub fn wait(&self, within: Duration) {
+        let waited = self.0.turned.wait_timeout_while(self.state(), within, |state| !state.stopping && !state.has_news);
+        waited.unwrap_or_else(PoisonError::into_inner).0.has_news = false;
     }
 
-    /// Waits until more turns were taken than `seen`, or the board is stopped, at most so long. Returns how many were.
-    #[must_use]
-    pub fn wait_for_turn(&self, seen: u64, within: Duration) -> u64 {
-        let waited =
-            self.0.turned.wait_timeout_while(self.state(), within, |state| !state.stopping && state.taken <= seen);
-        waited.unwrap_or_else(PoisonError::into_inner).0.taken
+    /// Ends a wait.
+    pub fn wake(&self) {
+        self.state().has_news = true;
+        self.0.turned.notify_all();
+    }
+
+    /// Waits until every cluster took a turn with its order, at most so long.
+    pub fn wait_for_all(&self, within: Duration) {
+        let waits = |state: &mut State| {
+            !state.stopping && state.orders.iter().any(|(cluster, (number, _))| state.done.get(cluster) != Some(number))
+        };
+        drop(self.0.turned.wait_timeout_while(self.state(), within, waits));
+    }
+
+    /// Orders the same of every cluster once more, at once.
+    pub fn again(&self) {
+        for (number, _) in self.state().orders.values_mut() {
+            *number += 1;
+        }
+        self.0.news.notify_all();
     }
 
     /// Waits for an order that is newer than `done`, at most so long; then the one there is counts again.

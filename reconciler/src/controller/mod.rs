@@ -12,6 +12,8 @@
 
 pub mod board;
 mod budget;
+pub mod election;
+pub mod metrics;
 mod moves;
 pub mod order;
 pub mod status;

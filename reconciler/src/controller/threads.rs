@@ -14,9 +14,16 @@ use crate::ports::Clock;
 
 /// A turn begins at least so often: the probe of whether a cluster answers.
 const EVERY: Duration = Duration::from_secs(10);
+/// The next turn begins so soon while something moves.
+const SOON: Duration = Duration::from_millis(250);
+
+/// How long to wait for the next turn: soon while something moves, and longer and longer while nothing does.
+fn next_pause(last: Duration, moves: bool) -> Duration {
+    if moves { SOON } else { last.saturating_mul(2).min(EVERY) }
+}
 
 /// How a thread gets at its cluster. What comes back may need to connect first, and says so when it is asked something.
-pub type Connect = dyn Fn(&SmolStr) -> Box<dyn ClusterApi>;
+pub type Connect<'c> = dyn Fn(&SmolStr) -> Box<dyn ClusterApi> + 'c;
 
 /// The threads of all clusters.
 #[derive(Debug)]
@@ -40,7 +47,7 @@ impl<C: Clock + Send + Sync + 'static> Threads<C> {
     pub fn follow<'n>(
         &mut self,
         clusters: impl Iterator<Item = &'n SmolStr>,
-        connect: &Connect,
+        connect: &Connect<'_>,
     ) -> std::io::Result<()> {
         for cluster in clusters {
             // One that ended was dismissed, and is wanted again.
@@ -70,9 +77,9 @@ pub fn step(
     api: &mut dyn ClusterApi,
     clock: &dyn Clock,
 ) -> Option<Turn> {
-    let (_, order) = board.ordered(cluster)?;
+    let (number, order) = board.ordered(cluster)?;
     let turn = memory.turn(api, &order, clock.now_secs());
-    board.took(cluster, turn.clone());
+    board.took(cluster, number, turn.clone());
     Some(turn)
 }
 
@@ -85,10 +92,11 @@ fn start<C: Clock + Send + Sync + 'static>(
     let board = board.clone();
     std::thread::Builder::new().name(format!("cluster {cluster}")).spawn(move || {
         let mut memory = ClusterTurn::default();
-        let mut done = 0;
-        while let Next::Turn(number, order) = board.next(&cluster, done, EVERY) {
+        let (mut done, mut pause) = (0, SOON);
+        while let Next::Turn(number, order) = board.next(&cluster, done, pause) {
             let turn = memory.turn(api.as_mut(), &order, clock.now_secs());
-            board.took(&cluster, turn);
+            pause = next_pause(pause, number != done || turn.is_moving);
+            board.took(&cluster, number, turn);
             done = number;
         }
     })

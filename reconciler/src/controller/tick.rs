@@ -7,10 +7,11 @@ use fleetwright_compiler::Session;
 use fleetwright_compiler::base::SmolStr;
 
 use super::board::Board;
+use super::status::Message;
 use super::budget;
 use super::wanted::{Wanted, WantedError};
 use crate::advance::{AdvanceError, Advanced, Branches, advance};
-use crate::decide::{DecideError, Identity};
+use crate::decide::{DecideError, Identity, Urgency};
 use crate::ports::{Clock, CommitId, FleetRepo, PortError};
 
 /// What a process does.
@@ -30,6 +31,8 @@ pub struct Controller {
     session: Session,
     board: Board,
     wanted: Option<Wanted>,
+    /// When the repository was fetched last, and what was ordered then is the newest.
+    fetched_secs: Option<i64>,
 }
 
 /// What a tick did.
@@ -41,6 +44,24 @@ pub struct Tick {
     pub not_followed: Option<WantedError>,
     /// Whether the live commit is another than at the last tick.
     pub moved: bool,
+}
+
+/// What people should know after a tick, the most urgent first.
+#[must_use]
+pub fn reports(tick: &Tick) -> Vec<Message> {
+    let mut reports = Vec::new();
+    let wrong = |text: String| Message { urgency: Urgency::Wrong.as_str().into(), text };
+    match &tick.decided {
+        Some(Ok(advanced)) => reports.extend(advanced.reports.iter().map(Message::from)),
+        Some(Err(error)) => reports.push(wrong(error.to_string())),
+        None => {}
+    }
+    // Where deciding failed, following failed for the same reason.
+    if let (Some(error), true) = (&tick.not_followed, reports.iter().all(|report| report.urgency != "Wrong")) {
+        reports.push(wrong(error.to_string()));
+    }
+    reports.sort_by_key(|report| Urgency::ALL.iter().position(|urgency| urgency.as_str() == report.urgency));
+    reports
 }
 
 impl Controller {
@@ -78,7 +99,8 @@ impl Controller {
         };
         // An old order would only be refused; and what could not be followed is not what should be there.
         if followed.is_none() {
-            self.order(fetched_secs, role);
+            self.fetched_secs = Some(fetched_secs);
+            self.reorder(role);
         }
         Tick { decided, not_followed: followed, moved }
     }
@@ -129,9 +151,10 @@ impl Controller {
         Err(AdvanceError::from(PortError::Permanent(text)).into())
     }
 
-    /// Posts the orders of all clusters, and dismisses those that left.
-    fn order(&self, fetched_secs: i64, role: &Role) {
-        let Some(wanted) = &self.wanted else { return };
+    /// Posts the orders of all clusters as they come of what is seen now, and dismisses those that left. The repository is
+    /// not asked.
+    pub fn reorder(&self, role: &Role) {
+        let (Some(wanted), Some(fetched_secs)) = (&self.wanted, self.fetched_secs) else { return };
         let turns = self.board.turns();
         let observation = self.board.observation();
         let stop = budget::over_all(wanted, &turns, fetched_secs);

@@ -23,6 +23,7 @@ const CAPACITY_EVERY_SECS: i64 = 300;
 /// What is remembered of a cluster from turn to turn. It can be lost at any time.
 #[derive(Debug, Default)]
 pub struct ClusterTurn {
+    number: u64,
     applier: Applier,
     /// The rules that health was judged by.
     kinds: Option<Arc<[Arc<CustomKind>]>>,
@@ -39,10 +40,14 @@ pub struct ClusterTurn {
 /// What came of a turn.
 #[derive(Clone, Debug)]
 pub struct Turn {
+    /// Which one of its cluster it is, from 1.
+    pub number: u64,
     /// What is seen.
     pub seen: ClusterSeen,
     /// What was done; an error says why nothing was.
     pub outcome: Result<Report, PassError>,
+    /// Whether something was written, or the health of an app changed: more is to be seen soon.
+    pub is_moving: bool,
     /// Objects that would be deleted if no budget stood in the way, for the budget over all clusters.
     pub doomed: Vec<Key>,
     /// How many objects the inventories list.
@@ -95,14 +100,18 @@ impl ClusterTurn {
             self.capacity = self.look_at_nodes(api, order);
             self.capacity_secs = Some(now_secs);
         }
+        let mut is_moving = outcome.as_ref().is_ok_and(|report| report.writes > 0);
         if let (true, Some(book)) = (answers_now, self.applier.book()) {
             let live = self.applier.live();
-            self.apps = apps::apps(&order.desired, book, live, &order.workload_keys, &self.apps, now_secs);
+            let apps = apps::apps(&order.desired, book, live, &order.workload_keys, &self.apps, now_secs);
+            is_moving |= apps != self.apps;
+            self.apps = apps;
         }
         let doomed = self.uid.as_deref().map(|uid| self.applier.doomed(&pass_order, uid, now_secs)).unwrap_or_default();
         let book = self.applier.book().into_iter().flat_map(BTreeMap::values);
         let applied_objects = book.map(|stored| stored.inventory.objects.len()).sum();
-        Turn { seen: self.seen(), outcome, doomed, applied_objects }
+        self.number += 1;
+        Turn { number: self.number, seen: self.seen(), outcome, is_moving, doomed, applied_objects }
     }
 
     fn seen(&self) -> ClusterSeen {

@@ -62,6 +62,9 @@ pub enum Urgency {
 }
 
 impl Urgency {
+    /// All, the most urgent first.
+    pub const ALL: [Self; 4] = [Self::Wrong, Self::Guarded, Self::Waits, Self::Note];
+
     /// As data has it.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -6,3 +6,5 @@ pub mod clock;
 pub mod git;
 #[cfg(feature = "kube")]
 pub mod kube;
+#[cfg(feature = "kube")]
+pub mod serve;

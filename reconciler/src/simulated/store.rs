@@ -84,6 +84,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
     ("admissionregistration.k8s.io", &["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]),
     ("scheduling.k8s.io", &["PriorityClass"]),
+    ("coordination.k8s.io", &["Lease"]),
 ];
 
 impl Store {

@@ -1,5 +1,7 @@
 //! What a pass did, for status, logs and metrics.
 
+use std::fmt;
+
 use crate::apply::decide::Step;
 use crate::apply::hold::Held;
 use crate::apply::inventory::AppName;
@@ -53,6 +55,25 @@ pub enum Did {
     WouldPrune,
     /// The server was asked, and would refuse.
     WouldFail(String),
+}
+
+impl fmt::Display for Did {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Applied(Why::New) => f.write_str("applied: new"),
+            Self::Applied(Why::Changed) => f.write_str("applied: changed"),
+            Self::Applied(Why::Missing) => f.write_str("applied: it was gone"),
+            Self::Applied(Why::Drifted) => f.write_str("applied: somebody changed it"),
+            Self::Applied(Why::Replicas) => f.write_str("applied: its replicas changed hands"),
+            Self::Adopted => f.write_str("adopted"),
+            Self::Replaced => f.write_str("deleted, to be applied anew"),
+            Self::Pruned => f.write_str("deleted"),
+            Self::WasGone => f.write_str("was gone"),
+            Self::WouldApply(_) => f.write_str("would be applied"),
+            Self::WouldPrune => f.write_str("would be deleted"),
+            Self::WouldFail(why) => write!(f, "would be refused: {why}"),
+        }
+    }
 }
 
 impl Report {

@@ -45,11 +45,11 @@ impl KubeRuntime {
         runtime.map(|runtime| Self(Arc::new(runtime))).map_err(|error| ConnectError::of("no threads", &error))
     }
 
-    pub(super) fn block_on<F: Future>(&self, future: F) -> F::Output {
+    pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.0.block_on(future)
     }
 
-    pub(super) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> tokio::task::AbortHandle {
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> tokio::task::AbortHandle {
         self.0.spawn(future).abort_handle()
     }
 }

@@ -1,0 +1,225 @@
+//! Settings of the controller: flags, then the environment, then the file, then what nobody stated.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use fleetwright_compiler::base::SmolStr;
+use fleetwright_reconciler::io::kube::Connection;
+use serde::Deserialize;
+
+use super::{Args, Listen};
+use crate::exit::Failure;
+
+/// The file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct File {
+    /// As `--repo`.
+    repo: Option<String>,
+    /// As `--intents`.
+    intents: Option<String>,
+    /// As `--mirror`.
+    mirror: Option<PathBuf>,
+    /// As `--kubeconfig`.
+    kubeconfig: Option<PathBuf>,
+    /// As `--cluster`.
+    cluster: Option<SmolStr>,
+    /// As `--apply-only`.
+    #[serde(default)]
+    apply_only: bool,
+    /// As `--holder`.
+    holder: Option<SmolStr>,
+    /// As `--poll-secs`.
+    poll_secs: Option<u64>,
+    /// As `--listen`.
+    listen: Option<String>,
+    /// Elects one of several processes by a Lease in a cluster.
+    lease: Option<LeaseFile>,
+    /// Clusters that are reached in another way than by a context of the kubeconfig.
+    #[serde(default)]
+    clusters: BTreeMap<SmolStr, ConnectionFile>,
+}
+
+/// Which Lease, and in which cluster.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct LeaseFile {
+    /// The namespace; default `fleetwright-system`.
+    namespace: Option<SmolStr>,
+    /// The name; default `fleetwright-controller`.
+    name: Option<SmolStr>,
+    /// The cluster; default: the one this runs in.
+    cluster: Option<SmolStr>,
+}
+
+/// How a cluster is reached: one of these.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct ConnectionFile {
+    /// A context.
+    context: Option<String>,
+    /// Of this kubeconfig, rather than of the common one.
+    kubeconfig: Option<PathBuf>,
+    /// The service account of the pod this runs in.
+    #[serde(default)]
+    in_cluster: bool,
+}
+
+/// All settings.
+#[derive(Debug)]
+pub struct Settings {
+    /// `repo`, `intents` and `mirror` of the file, for those that no flag gives.
+    pub repository: (Option<String>, Option<String>, Option<PathBuf>),
+    /// The kubeconfig.
+    pub kubeconfig: Option<PathBuf>,
+    /// The cluster of an agent.
+    pub cluster: Option<SmolStr>,
+    /// Whether it decides nothing.
+    pub apply_only: bool,
+    /// Its name.
+    pub holder: SmolStr,
+    /// Seconds between two looks at the repository.
+    pub poll_secs: u64,
+    /// Where it listens.
+    pub listen: Listen,
+    /// The Lease, where one is needed.
+    pub lease: Option<Lease>,
+    /// How clusters are reached.
+    pub connections: BTreeMap<SmolStr, Connection>,
+}
+
+/// A Lease.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    /// Its namespace.
+    pub namespace: SmolStr,
+    /// Its name.
+    pub name: SmolStr,
+    /// The cluster it is in; `None`: the one this runs in.
+    pub cluster: Option<SmolStr>,
+}
+
+/// Seconds between two looks at the repository where nobody states them.
+const POLL_SECS: u64 = 10;
+
+/// Where it listens where nobody states it: for the machine alone.
+const LISTEN: &str = "127.0.0.1:8080";
+
+impl Settings {
+    /// Of flags, environment and file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or says something that does not fit.
+    pub fn of(args: &Args) -> Result<Self, Failure> {
+        let file = match &args.config {
+            Some(path) => {
+                let text = std::fs::read_to_string(path).map_err(|e| crate::fleet::disk_error("read", path, &e))?;
+                read(&text).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?
+            }
+            None => File::default(),
+        };
+        let listen = match (args.listen, file.listen) {
+            (Some(listen), _) => listen,
+            (None, stated) => {
+                let text = stated.unwrap_or_else(|| LISTEN.to_owned());
+                text.parse().map_err(|e| Failure::Usage(format!("listen: `{text}`: {e}")))?
+            }
+        };
+        let cluster = args.cluster.clone().or(file.cluster);
+        let apply_only = args.apply_only || file.apply_only;
+        if apply_only && cluster.is_some() {
+            return Err(Failure::Usage(
+                "`cluster` and `applyOnly` exclude each other: an agent decides nothing".to_owned(),
+            ));
+        }
+        let connections = file.clusters.into_iter().map(|(name, stated)| {
+            let connection = connection(&name, stated)?;
+            Ok((name, connection))
+        });
+        Ok(Self {
+            repository: (file.repo, file.intents, file.mirror),
+            kubeconfig: args.kubeconfig.clone().or(file.kubeconfig),
+            cluster,
+            apply_only,
+            holder: args.holder.clone().or(file.holder).unwrap_or_else(|| "controller".into()),
+            poll_secs: args.poll_secs.or(file.poll_secs).unwrap_or(POLL_SECS).clamp(1, 3600),
+            listen,
+            lease: file.lease.map(|lease| Lease {
+                namespace: lease.namespace.unwrap_or_else(|| "fleetwright-system".into()),
+                name: lease.name.unwrap_or_else(|| "fleetwright-controller".into()),
+                cluster: lease.cluster,
+            }),
+            connections: connections.collect::<Result<_, Failure>>()?,
+        })
+    }
+}
+
+fn read(text: &str) -> Result<File, String> {
+    if text.trim().is_empty() {
+        return Ok(File::default());
+    }
+    serde_yaml::from_str(text).map_err(|e| e.to_string())
+}
+
+fn connection(name: &SmolStr, stated: ConnectionFile) -> Result<Connection, Failure> {
+    match stated {
+        ConnectionFile { context: None, kubeconfig: None, in_cluster: true } => Ok(Connection::InCluster),
+        ConnectionFile { context, kubeconfig, in_cluster: false } if context.is_some() || kubeconfig.is_some() => {
+            Ok(Connection::Context { context, kubeconfig })
+        }
+        ConnectionFile { .. } => Err(Failure::Usage(format!(
+            "clusters.{name}: expected `inCluster: true`, or `context` or `kubeconfig` or both"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn settings(text: &str, flags: &[&str]) -> Result<Settings, Failure> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.yaml");
+        std::fs::write(&file, text).unwrap();
+        let line = ["x", "--config", file.to_str().unwrap()];
+        Settings::of(&Line::try_parse_from(line.iter().chain(flags)).unwrap().args)
+    }
+
+    #[test]
+    fn flags_outrank_the_file_and_the_file_what_nobody_stated() {
+        let text = "repo: https://example.com/fleet.git\npollSecs: 30\nlisten: 0.0.0.0:9000\nholder: hub\nlease: {}\n\
+                    clusters:\n  hub: {inCluster: true}\n  eu: {context: eu-admin}\n";
+        let found = settings(text, &["--poll-secs", "5", "--listen", "none"]).unwrap();
+        assert_eq!((found.poll_secs, found.listen, found.holder.as_str()), (5, Listen::Nowhere, "hub"));
+        assert_eq!(found.repository.0.as_deref(), Some("https://example.com/fleet.git"));
+        assert_eq!(found.lease.unwrap().name, "fleetwright-controller");
+        assert_eq!(found.connections["hub"], Connection::InCluster);
+        let none = settings("", &[]).unwrap();
+        assert_eq!((none.poll_secs, none.listen), (10, "127.0.0.1:8080".parse().unwrap()));
+        assert!(none.lease.is_none() && none.cluster.is_none() && !none.apply_only);
+    }
+
+    #[test]
+    fn a_file_that_says_something_else_is_refused() {
+        for (text, expected) in [
+            ("poll: 3\n", "config.yaml: unknown field `poll`, expected one of"),
+            ("listen: here\n", "listen: `here`: expected an address"),
+            ("clusters: {a: {}}\n", "clusters.a: expected `inCluster: true`"),
+            ("clusters: {a: {inCluster: true, context: b}}\n", "clusters.a: expected"),
+            ("cluster: a\napplyOnly: true\n", "`cluster` and `applyOnly` exclude each other"),
+        ] {
+            match settings(text, &[]) {
+                Err(Failure::Usage(found)) => assert!(found.contains(expected), "{text}: {found}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+}
