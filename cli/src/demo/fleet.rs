@@ -44,7 +44,9 @@ pub fn files_for(clusters: &[SmolStr]) -> BTreeMap<String, String> {
     for (number, cluster) in clusters.iter().enumerate() {
         files.insert(
             format!("clusters/{number}.yaml"),
-            format!("apiVersion: fleetwright.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: {cluster}\nspec: {{}}\n"),
+            format!(
+                "apiVersion: fleetwright.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: {cluster}\nspec: {{}}\n"
+            ),
         );
     }
     files

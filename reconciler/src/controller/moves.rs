@@ -45,9 +45,9 @@ pub fn removed(
 ) -> Result<BTreeMap<Pair, By>, AdvanceError> {
     let mut found = BTreeMap::new();
     let mut settled: BTreeSet<Pair> = BTreeSet::new();
-    let looked = (0..)
-        .zip(history)
-        .take_while(|(index, commit)| *index < LOOK_BACK || since_secs.is_some_and(|since| commit.time_secs >= since));
+    let looked = (0..).zip(history).take_while(|(index, commit)| {
+        *index < LOOK_BACK || since_secs.is_some_and(|since| commit.time_secs >= since)
+    });
     let looked: Vec<&LiveCommit> = looked.map(|(_, commit)| commit).collect();
     let Some((newest, older)) = looked.split_first() else { return Ok(found) };
     let mut after = At::open(repo, newest)?;

@@ -287,7 +287,13 @@ fn counts(wanted: &Wanted, app: AppId) -> BTreeMap<ClusterId, u64> {
 }
 
 fn badness(word: &str) -> usize {
-    const ORDER: [Health; 6] =
-        [Health::Current, Health::InProgress, Health::Terminating, Health::NotFound, Health::Unknown, Health::Failed];
+    const ORDER: [Health; 6] = [
+        Health::Current,
+        Health::InProgress,
+        Health::Terminating,
+        Health::NotFound,
+        Health::Unknown,
+        Health::Failed,
+    ];
     ORDER.iter().position(|health| health.word() == word).unwrap_or(0)
 }

@@ -207,7 +207,8 @@ impl Wanted {
     ) -> Option<ClusterOrder> {
         let of = self.clusters.get(cluster)?;
         let fleet = &self.compiled.fleet;
-        let min_available = |app: AppId| fleet.app(app).min_available_percent.unwrap_or(DEFAULT_MIN_AVAILABLE_PERCENT);
+        let min_available =
+            |app: AppId| fleet.app(app).min_available_percent.unwrap_or(DEFAULT_MIN_AVAILABLE_PERCENT);
         Some(ClusterOrder {
             fleet: self.fleet.clone(),
             recorded_uid: self.recorded_uid(cluster),
