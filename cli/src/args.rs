@@ -14,7 +14,8 @@ use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
     advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, history, import, init,
-    plan, preempt, promote_decider, rebalance, render, resume, schema, streams, suspend, tide, uncordon, undo, what_if, why,
+    plan, preempt, promote_decider, rebalance, render, resume, schema, streams, suspend, tide, uncordon, undo, what_if,
+    why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.

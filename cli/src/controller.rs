@@ -73,7 +73,9 @@ impl std::str::FromStr for Listen {
         if text == "none" {
             return Ok(Self::Nowhere);
         }
-        text.parse().map(Self::At).map_err(|_| "expected an address such as 127.0.0.1:8080 or [::]:8080, or none".to_owned())
+        text.parse()
+            .map(Self::At)
+            .map_err(|_| "expected an address such as 127.0.0.1:8080 or [::]:8080, or none".to_owned())
     }
 }
 

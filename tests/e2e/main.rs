@@ -44,7 +44,8 @@ impl Arguments {
                 "--list" => arguments.list = true,
                 "--require" => arguments.require = true,
                 "--hold" => {
-                    let count = words.next().and_then(|count| count.parse().ok()).filter(|count| (1..=9).contains(count));
+                    let count =
+                        words.next().and_then(|count| count.parse().ok()).filter(|count| (1..=9).contains(count));
                     arguments.hold = Some(count.ok_or("--hold needs a number of clusters, 1 to 9")?);
                 }
                 "--only" => {

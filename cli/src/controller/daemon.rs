@@ -74,8 +74,9 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
     }
     if let (Listen::At(address), false) = (settings.listen, args.once) {
         let (shared, board) = (Arc::clone(&shared), board.clone());
-        let bound = serve(connections.runtime(), address, Arc::new(move |path, post| respond(&shared, &board, path, post)))
-            .map_err(|e| Failure::Environment(format!("cannot listen on {address}: {e}")))?;
+        let bound =
+            serve(connections.runtime(), address, Arc::new(move |path, post| respond(&shared, &board, path, post)))
+                .map_err(|e| Failure::Environment(format!("cannot listen on {address}: {e}")))?;
         info!(address = %bound, "serves /metrics, /healthz, /readyz and /api/status");
     }
     match settings.lease.clone().filter(|_| !args.once) {
@@ -251,10 +252,15 @@ fn outcome(tick: &Tick, status: &Status) -> Result<Outcome, Failure> {
     let failed: Vec<&str> =
         status.clusters.iter().filter(|c| c.error.is_some()).map(|cluster| cluster.name.as_str()).collect();
     if !failed.is_empty() {
-        return Err(Failure::Environment(format!("not everything could be applied: see the log about {}", failed.join(", "))));
+        return Err(Failure::Environment(format!(
+            "not everything could be applied: see the log about {}",
+            failed.join(", ")
+        )));
     }
     if status.reports.iter().any(|report| report.urgency == "Wrong") {
-        return Err(Failure::Refused("error: the repository is wrong, see the log; what is wrong stays as it is".to_owned()));
+        return Err(Failure::Refused(
+            "error: the repository is wrong, see the log; what is wrong stays as it is".to_owned(),
+        ));
     }
     let held: usize = status.clusters.iter().map(|cluster| cluster.held).sum();
     if held > 0 || status.reports.iter().any(|report| report.urgency == "Guarded") {
@@ -269,7 +275,11 @@ fn respond(shared: &Shared, board: &Board, path: &str, post: bool) -> Answer {
     match (path, post) {
         ("/healthz", false) => {
             let secs = now_secs.saturating_sub(shared.round_secs.load(Ordering::Relaxed));
-            if secs > STUCK_SECS { Answer::text(500, format!("no round for {secs} s\n")) } else { Answer::text(200, "ok\n") }
+            if secs > STUCK_SECS {
+                Answer::text(500, format!("no round for {secs} s\n"))
+            } else {
+                Answer::text(200, "ok\n")
+            }
         }
         ("/readyz", false) => {
             let secs = now_secs.saturating_sub(shared.followed_secs.load(Ordering::Relaxed));

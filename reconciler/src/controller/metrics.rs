@@ -171,7 +171,6 @@ impl Metrics {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

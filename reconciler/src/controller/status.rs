@@ -14,6 +14,7 @@ use super::turn::Turn;
 use super::wanted::Wanted;
 use crate::apply::hold::Held;
 use crate::apply::inventory::AppName;
+use crate::cluster::Key;
 use crate::decide::Report;
 use crate::health::Health;
 use crate::instant;
@@ -126,6 +127,9 @@ pub struct Placement {
     pub replicas: u64,
     /// Replicas that are ready.
     pub ready: u64,
+    /// All objects that should be there; only where one app is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<SmolStr>,
     /// Objects that are not Current.
     pub blocking: Vec<ObjectStatus>,
     /// Objects that are not written or not deleted for now.
@@ -172,6 +176,24 @@ pub fn status(wanted: Option<&Wanted>, turns: &BTreeMap<SmolStr, Turn>, reports:
         clusters: wanted.clusters().map(|name| cluster(wanted, name, turns.get(name), &apps)).collect(),
         apps,
     }
+}
+
+/// One app with all its objects; `None` where neither the fleet nor a cluster has it.
+#[must_use]
+pub fn app(wanted: &Wanted, turns: &BTreeMap<SmolStr, Turn>, team: &str, name: &str) -> Option<AppStatus> {
+    let mut app = apps(wanted, turns).into_iter().find(|app| app.team == team && app.app == name)?;
+    let (fleet, plan) = (&wanted.compiled().fleet, &wanted.compiled().plan);
+    if let Some(id) = fleet.app_id(team, name) {
+        for planned in plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.objects) {
+            let cluster = &fleet.cluster(planned.cluster).name;
+            let object = fleet.app(id).objects.get(planned.object as usize);
+            let placement = app.clusters.iter_mut().find(|placement| placement.cluster == *cluster);
+            if let (Some(object), Some(placement)) = (object, placement) {
+                placement.objects.push(Key::from(&object.key).to_string().into());
+            }
+        }
+    }
+    Some(app)
 }
 
 fn cluster(wanted: &Wanted, name: &SmolStr, turn: Option<&Turn>, apps: &[AppStatus]) -> ClusterStatus {
@@ -267,6 +289,7 @@ fn placement(cluster: &SmolStr, wanted: Option<u64>, seen: Option<&AppSeen>, hel
         since: seen.map(|seen| instant::text(seen.since_secs)),
         replicas: wanted.unwrap_or(0),
         ready: ready.sum(),
+        objects: Vec::new(),
         blocking: if wanted.is_some() { blocking.collect() } else { Vec::new() },
         held: held.collect(),
     }

@@ -7,8 +7,8 @@ use fleetwright_compiler::Session;
 use fleetwright_compiler::base::SmolStr;
 
 use super::board::Board;
-use super::status::Message;
 use super::budget;
+use super::status::Message;
 use super::wanted::{Wanted, WantedError};
 use crate::advance::{AdvanceError, Advanced, Branches, advance};
 use crate::decide::{DecideError, Identity, Urgency};

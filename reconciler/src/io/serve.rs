@@ -86,8 +86,9 @@ async fn answer(request: Request<Incoming>, respond: Arc<Respond>) -> Result<Res
 /// When signals cannot be received.
 pub fn on_shutdown(runtime: &KubeRuntime, then: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = runtime
-        .block_on(async { Ok::<_, std::io::Error>((signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)) })?;
+    let (mut terminate, mut interrupt) = runtime.block_on(async {
+        Ok::<_, std::io::Error>((signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?))
+    })?;
     runtime.spawn(async move {
         tokio::select! {
             _ = terminate.recv() => {}
