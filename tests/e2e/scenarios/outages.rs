@@ -40,7 +40,7 @@ fn fail_over<'r>(site: &Site<'r>) -> Result<(Controller, Commit, &'r Cluster), B
     let [first, second, lost] = site.rig.clusters() else { return Err("not three clusters".into()) };
     site.app(
         "web",
-        "placement: {replicas: {strategy: StaticWeight}}",
+        "placement: {replicas: {strategy: StaticWeight}, move: {minAvailable: 100%}}",
         &[deployment("web", 6, "web:1"), config_map("settings", "1")],
     )?;
     let controller = site.start()?;
@@ -153,21 +153,21 @@ pub fn stopped(rig: &Rig) -> Ending {
     // nothing fails over meanwhile
     let site = Site::new(rig, "{failover: {after: 1h}}")?;
     let [others @ .., stopped] = rig.clusters() else { return Err("no cluster".into()) };
-    site.app("web", "", &(0..10).map(|n| config_map(&format!("map-{n}"), "v0")).collect::<Vec<_>>())?;
+    site.app("web", "", &(0..10).map(|n| config_map(&format!("map-{n}"), "round-0")).collect::<Vec<_>>())?;
     let controller = site.start()?;
     site.deploy(&controller, "ten maps")?;
     let mut version = 0;
     let mut round = || -> Result<Duration, Box<dyn Error>> {
-        let (from, to) = (format!("v{version}"), format!("v{}", version + 1));
+        let (from, to) = (format!("round-{version}\""), format!("round-{}\"", version + 1));
         version += 1;
         site.fleet.replace(&manifests_of("web"), &from, &to)?;
-        site.fleet.push(&to)?;
+        site.fleet.push("another round")?;
         let begin = Instant::now();
         controller.nudge()?;
         until("the others to have it", SOON, || {
             for cluster in others {
                 let seen = cluster.client().get(&map_path("map-9")).map_err(|error| error.to_string())?;
-                if seen["data"]["value"] != to {
+                if seen["data"]["value"] != to.trim_end_matches('"') {
                     return Err(format!("{} has {}", cluster.name(), seen["data"]["value"]));
                 }
             }

@@ -4,6 +4,7 @@
 use std::error::Error;
 
 use fleetwright_tests::kube::{Cluster, Rig};
+use fleetwright_tests::product::in_short;
 use serde_json::{Value, json};
 
 use super::site::{
@@ -122,17 +123,39 @@ pub fn autoscaled(rig: &Rig) -> Ending {
     let site = Site::new(rig, "{}")?;
     let cluster = site.first()?;
     let client = cluster.client();
-    let autoscaler = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec:\n  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  minReplicas: 2\n  maxReplicas: 10\n  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]\n";
-    site.app("web", "", &[deployment("web", 2, "web:1"), autoscaler.to_owned()])?;
+    let autoscaler = |name: &str| {
+        format!(
+            "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: {name}}}\nspec:\n  scaleTargetRef: \
+             {{apiVersion: apps/v1, kind: Deployment, name: {name}}}\n  minReplicas: 2\n  maxReplicas: 10\n  metrics: [{{type: \
+             Resource, resource: {{name: cpu, target: {{type: Utilization, averageUtilization: 50}}}}}}]\n"
+        )
+    };
+    // one has its autoscaler from the beginning, one gets it later; they find no metrics here, so that the apps as a whole are
+    // not Current
+    site.app("web", "", &[deployment("web", 2, "web:1"), autoscaler("web")])?;
+    site.app("late", "", &[deployment("late", 4, "web:1")])?;
     let controller = site.start()?;
-    let first = site.push(&controller, "web with an autoscaler")?;
-    // the autoscaler finds no metrics here, so the app as a whole is not Current
-    controller.wait_for("it to be applied", SOON, |status| {
-        let applied = status.main.as_deref() == Some(&first)
-            && status.clusters.iter().all(|c| c.applied == status.live && c.applied.is_some());
-        if applied { Ok(()) } else { Err(fleetwright_tests::product::in_short(status)) }
+    let applied = |main: &str| {
+        controller.wait_for("it to be applied", SOON, |status| {
+            let everywhere = status.clusters.iter().all(|c| c.applied == status.live && c.applied.is_some());
+            if status.main.as_deref() == Some(main) && everywhere { Ok(()) } else { Err(in_short(status)) }
+        })
+    };
+    applied(&site.push(&controller, "web with an autoscaler, and late without")?)?;
+    // before the autoscaler looked for the first time
+    assert_eq!(client.get(&deployment_path("web"))?["spec"]["replicas"], 2);
+    assert_eq!(client.get(&deployment_path("late"))?["spec"]["replicas"], 4);
+    site.app("late", "", &[deployment("late", 4, "web:2"), autoscaler("late")])?;
+    let main = site.push(&controller, "late gets its autoscaler")?;
+    let mut least = u64::MAX;
+    cluster.wait_for("late to have it", SOON, || {
+        let late = client.get(&deployment_path("late")).map_err(|error| error.to_string())?;
+        least = least.min(late["spec"]["replicas"].as_u64().unwrap_or(0));
+        let free = !managers_of_replicas(&late).contains(&"fleetwright");
+        if free { Ok(()) } else { Err(format!("{:?}", managers_of_replicas(&late))) }
     })?;
-    wait_for_object(cluster, "two replicas", &deployment_path("web"), |o| o["spec"]["replicas"] == 2)?;
+    applied(&main)?;
+    assert_eq!((least, &client.get(&deployment_path("late"))?["spec"]["replicas"]), (4, &4.into()));
     // the autoscaler scales, through the subresource as it does
     client.merge(&format!("{}/scale", deployment_path("web")), &json!({"spec": {"replicas": 5}}))?;
     site.fleet.replace(&manifests_of("web"), "web:1", "web:2")?;
