@@ -237,7 +237,7 @@ fn apps(wanted: &Wanted, turns: &BTreeMap<SmolStr, Turn>) -> Vec<AppStatus> {
     });
     let mut counts: BTreeMap<AppName, BTreeMap<ClusterId, u64>> = known.collect();
     // What is left of an app that nobody wants any more is its own line until it is gone.
-    for ((app, _), _) in &held {
+    for (app, _) in held.keys() {
         counts.entry((*app).clone()).or_default();
     }
     let status = counts.into_iter().map(|(name, counts)| {

@@ -7,6 +7,7 @@ mod problem_cases;
 mod pushes;
 mod renames;
 mod rendered;
+mod simulator;
 mod ticks;
 mod tides;
 mod undo;

@@ -97,7 +97,7 @@ fn gitpush_03_history_is_never_lost() {
         world.commit_main(&with_web(replicas));
         world.advance().unwrap();
         let (live, main) = (world.live_tip(), world.tip("main").unwrap());
-        assert_eq!(live.parent_ids().last(), Some(main));
+        assert_eq!(live.parent_ids().next_back(), Some(main));
         for older in &before {
             assert!(world.remote.graph_descendant_of(live.id(), *older).unwrap());
         }

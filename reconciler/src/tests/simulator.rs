@@ -1,0 +1,366 @@
+//! The whole controller on simulated clusters and a real bare repository, under faults drawn from a seed: clusters that stop
+//! answering, writes whose connection or answer is lost, a process that is killed, pushes that are refused, hand edits,
+//! reverts, leaps of time.
+//!
+//! Held at every step: what is not ours is never touched; ready replicas fall below what must be available only by faults.
+//! Held at the end, when faults stop: everything that is wanted is there as it is wanted, nothing else of ours is, every
+//! person's commit is in the history, and it goes quiet. `SIMULATOR_SEEDS=FROM..TO` runs others than the usual seeds.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use fleetwright_compiler::base::SmolStr;
+use serde_json::{Value, json};
+
+use super::world::{Files, World, app, fleet};
+use crate::apply::floor::{DEFAULT_MIN_AVAILABLE_PERCENT, share_of};
+use crate::apply::inventory::{NAMESPACE, PART_OF_LABEL};
+use crate::cluster::Key;
+use crate::controller::threads::step;
+use crate::controller::{Board, ClusterTurn, Controller, Role};
+use crate::decide::Identity;
+use crate::simulated::{Faults, SimulatedApi, SimulatedCluster};
+
+/// A turn and a tick are so far apart.
+const STEP_SECS: i64 = 10;
+/// Events of one run.
+const EVENTS: usize = 30;
+/// Steps until all must be as it is wanted, when faults stopped: a failover and its return fit in.
+const SETTLE_STEPS: usize = 150;
+/// Without a fault for so long, what was observed is what is.
+const CALM_SECS: i64 = 120;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % u64::try_from(end).unwrap()).unwrap()
+    }
+}
+
+struct Machine {
+    cluster: SimulatedCluster,
+    api: SimulatedApi,
+    memory: ClusterTurn,
+}
+
+struct Simulation {
+    world: World,
+    files: Files,
+    machines: BTreeMap<SmolStr, Machine>,
+    controller: Controller,
+    role: Role,
+    random: Random,
+    /// When the last fault ended or began.
+    fault_secs: i64,
+    /// Commits of people, which must stay in history.
+    theirs: Vec<(&'static str, git2::Oid)>,
+    log: Vec<String>,
+}
+
+impl Simulation {
+    fn new(seed: u64) -> Self {
+        let mut files = fleet();
+        let text = files["fleet.yaml"].replace("spec: {}", "spec: {failover: {after: 60s}}");
+        files.insert("fleet.yaml".into(), text);
+        app(&mut files, "api", 4, "");
+        let world = World::live(&files);
+        let machines = ["a", "b", "c"].map(|name| {
+            let cluster = SimulatedCluster::new(&format!("uid-{name}"));
+            for number in 0..3 {
+                let node = format!("n{number}");
+                let object = json!({
+                    "apiVersion": "v1", "kind": "Node", "metadata": {"name": node},
+                    "status": {"conditions": [{"type": "Ready", "status": "True"}],
+                               "allocatable": {"cpu": "8", "memory": "32Gi", "pods": "110"}},
+                });
+                cluster.store().put(&Key::new("", "Node", "", &node), object);
+            }
+            cluster.store().put(&foreign_key(), foreign());
+            let api = cluster.api();
+            (SmolStr::from(name), Machine { cluster, api, memory: ClusterTurn::default() })
+        });
+        let fault_secs = world.clock.0.get();
+        Self {
+            world,
+            files,
+            machines: machines.into(),
+            controller: Controller::new(Board::default()),
+            role: Role::Whole(Identity { holder: "hub".into(), term: None }),
+            random: Random(seed),
+            fault_secs,
+            theirs: Vec::new(),
+            log: Vec::new(),
+        }
+    }
+
+    fn step(&mut self) -> (u32, usize) {
+        self.world.later(STEP_SECS);
+        let now = self.world.clock.0.get();
+        let is_calm = now - self.fault_secs > CALM_SECS;
+        let before = self.ready();
+        for machine in self.machines.values() {
+            machine.cluster.store().now_secs = now;
+            machine.cluster.tick();
+        }
+        if is_calm {
+            self.check_available(&before);
+        }
+        let board = self.controller.board().clone();
+        let mut writes = 0;
+        for (name, machine) in &mut self.machines {
+            machine.cluster.take_counters();
+            step(&board, name, &mut machine.memory, &mut machine.api, &self.world.clock);
+            writes += machine.cluster.take_counters().changes;
+            assert_eq!(machine.cluster.get(&foreign_key()).map(|object| object["data"].clone()), Some(json!({"v": "theirs"})));
+        }
+        let mut repo = self.world.repo("mirror.git");
+        let tick = self.controller.tick(&mut repo, &self.world.clock, &self.world.branches, &self.role);
+        let commits = match tick.decided {
+            Some(Ok(advanced)) => {
+                self.log.extend(advanced.pushed.iter().map(|commit| format!("{now} {}", commit.subject())));
+                advanced.pushed.len()
+            }
+            Some(Err(error)) => {
+                self.log.push(format!("{now} {error}"));
+                0
+            }
+            None => 0,
+        };
+        (writes, commits)
+    }
+
+    /// Ready replicas of each app, in all clusters.
+    fn ready(&self) -> BTreeMap<SmolStr, u32> {
+        let mut ready = BTreeMap::new();
+        for machine in self.machines.values() {
+            for name in ["web", "api", "extra"] {
+                let object = machine.cluster.get(&Key::new("apps", "Deployment", "t", name));
+                let here = object.and_then(|object| object.pointer("/status/readyReplicas")?.as_u64()).unwrap_or(0);
+                *ready.entry(SmolStr::from(name)).or_insert(0) += u32::try_from(here).unwrap();
+            }
+        }
+        ready
+    }
+
+    /// Nothing fell below what must be available because of us.
+    fn check_available(&self, before: &BTreeMap<SmolStr, u32>) {
+        let Some(wanted) = self.controller.wanted() else { return };
+        for (name, after) in self.ready() {
+            let total = total(&self.files, &name);
+            let (Some(total), true) = (total, wanted.compiled().fleet.app_id("t", &name).is_some()) else { continue };
+            let needed = share_of(total, DEFAULT_MIN_AVAILABLE_PERCENT);
+            assert!(
+                after >= needed.min(before[&name]),
+                "{name}: {} ready became {after}, {needed} are needed\n{}",
+                before[&name],
+                self.log.join("\n")
+            );
+        }
+    }
+
+    fn push(&mut self, what: &str) {
+        self.log.push(format!("{} push: {what}", self.world.clock.0.get()));
+        let id = self.world.commit_main(&self.files);
+        self.theirs.push(("main", git2::Oid::from_str(&id.0).unwrap()));
+    }
+
+    fn event(&mut self) {
+        let now = self.world.clock.0.get();
+        let names: Vec<SmolStr> = self.machines.keys().cloned().collect();
+        let cluster = names[self.random.below(names.len())].clone();
+        let machine = &self.machines[&cluster];
+        let name = ["web", "api"][self.random.below(2)];
+        let mut fault = None;
+        match self.random.below(12) {
+            0 | 1 => {
+                let path = format!("teams/t/{name}/web.yaml");
+                let version = self.random.below(100);
+                let text = self.files[&path].clone();
+                let at = text.find("\"web:").unwrap();
+                let end = at + text[at..].find("\",").unwrap();
+                self.files.insert(path, format!("{}\"web:{version}{}", &text[..at], &text[end..]));
+                self.push(&format!("{name} web:{version}"));
+            }
+            2 => {
+                let replicas = u32::try_from(3 + self.random.below(6)).unwrap();
+                app(&mut self.files, name, replicas, "");
+                self.push(&format!("{name} of {replicas}"));
+            }
+            3 => {
+                if self.files.contains_key("teams/t/extra/app.yaml") {
+                    self.files.retain(|path, _| !path.starts_with("teams/t/extra/"));
+                    self.push("without extra");
+                } else {
+                    app(&mut self.files, "extra", 3, "");
+                    self.push("with extra");
+                }
+            }
+            4 | 5 => {
+                let down = !machine.cluster.store().faults.down;
+                machine.cluster.store().faults.down = down;
+                fault = Some(format!("{cluster} is {}", if down { "down" } else { "up" }));
+            }
+            6 => {
+                let left = u32::try_from(self.random.below(6)).unwrap();
+                let lose_answer = self.random.below(2) == 0;
+                let mut store = machine.cluster.store();
+                store.faults.writes_left = Some(left);
+                store.faults.lose_answer = lose_answer;
+                fault = Some(format!("{cluster} loses its connection after {left} writes (answer only: {lose_answer})"));
+            }
+            7 => {
+                self.controller = Controller::new(Board::default());
+                for machine in self.machines.values_mut() {
+                    (machine.api, machine.memory) = (machine.cluster.api(), ClusterTurn::default());
+                }
+                fault = Some("the process is killed".to_owned());
+            }
+            8 => {
+                let key = Key::new("apps", "Deployment", "t", name);
+                if machine.cluster.get(&key).is_some() {
+                    if self.random.below(2) == 0 {
+                        machine.cluster.delete(&key);
+                    } else {
+                        machine.cluster.edit(&key, "kubectl-edit", |object| object["spec"]["replicas"] = json!(1));
+                    }
+                    fault = Some(format!("a hand in {cluster} at {name}"));
+                }
+            }
+            9 => {
+                let hook = self.world.path().join("hooks/update");
+                if hook.exists() {
+                    std::fs::remove_file(hook).unwrap();
+                    fault = Some("pushes are allowed".to_owned());
+                } else {
+                    self.world.refuse("live");
+                    fault = Some("pushes are refused".to_owned());
+                }
+            }
+            10 => {
+                let tip = self.world.live_tip();
+                if tip.summary().unwrap().is_some_and(|subject| subject.starts_with("Fail over")) {
+                    drop(tip);
+                    self.world.revert_live();
+                    self.theirs.push(("live", self.world.tip("live").unwrap()));
+                    fault = Some("the failover is reverted".to_owned());
+                }
+            }
+            _ => {
+                self.world.later(600);
+                fault = Some("ten minutes pass".to_owned());
+            }
+        }
+        if let Some(fault) = fault {
+            self.log.push(format!("{now} {fault}"));
+            self.fault_secs = now;
+        }
+    }
+
+    fn mend(&mut self) {
+        for machine in self.machines.values() {
+            machine.cluster.store().faults = Faults::default();
+        }
+        let hook = self.world.path().join("hooks/update");
+        if hook.exists() {
+            std::fs::remove_file(hook).unwrap();
+        }
+        self.fault_secs = self.world.clock.0.get();
+        self.log.push(format!("{} faults stop", self.fault_secs));
+    }
+
+    /// Runs until nothing happens any more.
+    fn settle(&mut self) {
+        let mut quiet = 0;
+        for _ in 0..SETTLE_STEPS {
+            quiet = if self.step() == (0, 0) { quiet + 1 } else { 0 };
+            if quiet > 12 {
+                return;
+            }
+        }
+        panic!("it does not go quiet:\n{}", self.log.join("\n"));
+    }
+
+    /// Everything is as it is wanted.
+    fn check_end(&self) {
+        let log = || self.log.join("\n");
+        let wanted = self.controller.wanted().expect("something is live");
+        for (branch, commit) in &self.theirs {
+            let tip = self.world.tip(branch).unwrap();
+            let kept = tip == *commit || self.world.remote.graph_descendant_of(tip, *commit).unwrap();
+            assert!(kept, "{commit} is lost from {branch}\n{}", log());
+        }
+        let mut total_wanted: BTreeMap<SmolStr, u32> = BTreeMap::new();
+        for (name, machine) in &self.machines {
+            let order = wanted.order(name, &self.controller.board().observation(), 0, None).unwrap();
+            for (key, object) in order.desired.apps().values().flat_map(|app| &app.objects) {
+                let found = machine.cluster.get(key).unwrap_or_else(|| panic!("{name} has no {key}\n{}", log()));
+                let body = object.body(key, "", false);
+                assert_eq!(found["spec"]["template"], body["spec"]["template"], "{name} {key}\n{}", log());
+                assert_eq!(found["spec"]["replicas"], body["spec"]["replicas"], "{name} {key}\n{}", log());
+                if key.kind.is("apps", "Deployment") {
+                    let replicas = found["spec"]["replicas"].as_u64().unwrap();
+                    *total_wanted.entry(key.name.clone()).or_insert(0) += u32::try_from(replicas).unwrap();
+                }
+            }
+            let store = machine.cluster.store();
+            let ours = store.objects().filter(|(key, object)| {
+                let labels = object.pointer("/metadata/labels").and_then(Value::as_object);
+                labels.is_some_and(|labels| labels.contains_key(PART_OF_LABEL))
+                    && key.namespace != NAMESPACE
+                    && !key.kind.is("", "Namespace")
+            });
+            for (key, _) in ours {
+                assert!(order.desired.owner(key).is_some(), "{name} still has {key}\n{}", log());
+            }
+        }
+        for (name, replicas) in total_wanted {
+            assert_eq!(Some(replicas), total(&self.files, &name), "{name}\n{}", log());
+        }
+    }
+}
+
+/// The replicas that an app is written with.
+fn total(files: &Files, name: &str) -> Option<u32> {
+    let text = files.get(&format!("teams/t/{name}/web.yaml"))?;
+    text.lines().find_map(|line| line.trim().strip_prefix("replicas: "))?.parse().ok()
+}
+
+fn foreign_key() -> Key {
+    Key::new("", "ConfigMap", "default", "theirs")
+}
+
+fn foreign() -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "theirs", "namespace": "default"}, "data": {"v": "theirs"}})
+}
+
+fn seeds() -> Range<u64> {
+    let Ok(stated) = std::env::var("SIMULATOR_SEEDS") else { return 1..9 };
+    let (from, to) = stated.split_once("..").expect("SIMULATOR_SEEDS=FROM..TO");
+    from.parse().expect("a number")..to.parse().expect("a number")
+}
+
+#[test]
+fn it_converges_and_goes_quiet_whatever_went_wrong() {
+    for seed in seeds() {
+        let mut simulation = Simulation::new(seed);
+        simulation.log.push(format!("seed {seed}"));
+        for _ in 0..4 {
+            simulation.step();
+        }
+        for _ in 0..EVENTS {
+            simulation.event();
+            for _ in 0..simulation.random.below(8) {
+                simulation.step();
+            }
+        }
+        simulation.mend();
+        simulation.settle();
+        simulation.check_end();
+    }
+}
