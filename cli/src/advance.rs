@@ -86,7 +86,9 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         streams::talk(&report.text);
     }
     for path in &report.waiting {
-        streams::talk(&format!("{path} on the rendered branch stays as it is: it would be lowered, and no cluster is seen"));
+        streams::talk(&format!(
+            "{path} on the rendered branch stays as it is: it would be lowered, and no cluster is seen"
+        ));
     }
     if advanced.pushed.is_empty() && advanced.reports.is_empty() {
         streams::talk(&format!("`{}` is up to date: nothing is due", branches.live));

@@ -13,9 +13,9 @@ use fleetwright_compiler::tide::Timestamp;
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
-    advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, get, history, init,
-    plan, promote_decider, reconcile, render, resume, schema, status, streams, suspend, tide, tree, uncordon, undo,
-    what_if, why,
+    advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, get, history, import,
+    init, plan, preempt, promote_decider, rebalance, reconcile, render, resume, schema, status, streams, suspend, tide,
+    tree, uncordon, undo, what_if, why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
@@ -157,6 +157,7 @@ impl FromStr for At {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Init(init::Args),
+    Import(import::Args),
     Check(check::Args),
     Plan(plan::Args),
     Render(render::Args),
@@ -170,6 +171,8 @@ pub enum Command {
     Failover(failover::Args),
     Failback(failback::Args),
     Drain(drain::Args),
+    Rebalance(rebalance::Args),
+    Preempt(preempt::Args),
     Cordon(cordon::Args),
     Uncordon(uncordon::Args),
     Suspend(suspend::Args),
@@ -214,6 +217,7 @@ impl Command {
     fn abilities(&self) -> Abilities {
         let (name, formats, reads_fleet) = match self {
             Self::Init(_) => ("init", init::FORMATS, false),
+            Self::Import(_) => ("import", import::FORMATS, false),
             Self::Check(_) => ("check", check::FORMATS, true),
             Self::Plan(_) => ("plan", plan::FORMATS, true),
             Self::Render(_) => ("render", render::FORMATS, true),
@@ -227,6 +231,8 @@ impl Command {
             Self::Failover(_) => ("failover", failover::FORMATS, false),
             Self::Failback(_) => ("failback", failback::FORMATS, false),
             Self::Drain(_) => ("drain", drain::FORMATS, false),
+            Self::Rebalance(_) => ("rebalance", rebalance::FORMATS, false),
+            Self::Preempt(_) => ("preempt", preempt::FORMATS, false),
             Self::Cordon(_) => ("cordon", cordon::FORMATS, false),
             Self::Uncordon(_) => ("uncordon", uncordon::FORMATS, false),
             Self::Suspend(_) => ("suspend", suspend::FORMATS, false),
@@ -284,6 +290,7 @@ impl Cli {
         let context = Context::new(self.global)?;
         match self.command {
             Command::Init(args) => init::run(&context, &args),
+            Command::Import(args) => import::run(&context, &args),
             Command::Check(args) => check::run(&context, &args),
             Command::Plan(args) => plan::run(&context, &args),
             Command::Render(args) => render::run(&context, &args),
@@ -297,6 +304,8 @@ impl Cli {
             Command::Failover(args) => failover::run(&context, &args),
             Command::Failback(args) => failback::run(&context, &args),
             Command::Drain(args) => drain::run(&context, &args),
+            Command::Rebalance(args) => rebalance::run(&context, &args),
+            Command::Preempt(args) => preempt::run(&context, &args),
             Command::Cordon(args) => cordon::run(&context, &args),
             Command::Uncordon(args) => uncordon::run(&context, &args),
             Command::Suspend(args) => suspend::run(&context, &args),

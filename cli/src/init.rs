@@ -35,7 +35,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn check_empty(dir: &Path) -> Result<(), Failure> {
+/// Refuses a folder that holds anything but `.git`.
+pub fn check_empty(dir: &Path) -> Result<(), Failure> {
     let error = |e: io::Error| fleet::disk_error("read", dir, &e);
     for entry in fs::read_dir(dir).map_err(error)? {
         let name = entry.map_err(error)?.file_name();
@@ -51,7 +52,7 @@ fn check_empty(dir: &Path) -> Result<(), Failure> {
 }
 
 /// Never over a file that appeared meanwhile.
-fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     let write = || {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;

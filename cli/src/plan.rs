@@ -74,18 +74,34 @@ fn differs_from_record(compiled: &Compiled) -> bool {
 
 /// Path and text of every file of `placements/` that records what a compile decided.
 pub fn placement_files(compiled: &Compiled) -> BTreeMap<String, String> {
-    let placed = schedule::placed(&compiled.fleet, &compiled.target);
+    files_of(&schedule::placed(&compiled.fleet, &compiled.target))
+}
+
+/// The files of `placements/` that hold these placements.
+fn files_of(placed: &BTreeMap<(SmolStr, SmolStr), PlacedApp>) -> BTreeMap<String, String> {
     let mut teams: BTreeMap<&SmolStr, Vec<(&SmolStr, &PlacedApp)>> = BTreeMap::new();
-    for ((team, app), placed) in &placed {
+    for ((team, app), placed) in placed {
         teams.entry(team).or_default().push((app, placed));
     }
     teams.into_iter().map(|(team, apps)| (placements::file_path(team), placements::placements_text(apps))).collect()
 }
 
 fn write_placements(folder: &Path, compiled: &Compiled) -> Result<(), Failure> {
-    let files = placement_files(compiled);
+    write_files(folder, compiled, &placement_files(compiled))
+}
+
+/// Writes placements in place of those that a compile read.
+pub fn write_placed(
+    folder: &Path,
+    compiled: &Compiled,
+    placed: &BTreeMap<(SmolStr, SmolStr), PlacedApp>,
+) -> Result<(), Failure> {
+    write_files(folder, compiled, &files_of(placed))
+}
+
+fn write_files(folder: &Path, compiled: &Compiled, files: &BTreeMap<String, String>) -> Result<(), Failure> {
     let mut changed = 0;
-    for (path, text) in &files {
+    for (path, text) in files {
         if write_if_changed(&folder.join(path), text)? {
             streams::talk(&format!("wrote {path}"));
             changed += 1;

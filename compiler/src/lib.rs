@@ -17,6 +17,7 @@ pub mod base;
 pub mod diag;
 pub mod diff;
 pub mod divide;
+pub mod import;
 pub mod kinds;
 mod locate;
 pub mod model;
@@ -24,6 +25,7 @@ pub mod overrides;
 pub mod parse;
 pub mod placements;
 pub mod plan;
+pub mod rebalance;
 mod recheck;
 pub mod render;
 pub mod report;
@@ -47,7 +49,7 @@ use parse::{FileForm, FileIr};
 use placements::Record;
 use plan::Plan;
 use render::RenderedFleet;
-use schedule::{Scenario, Target};
+use schedule::{Preemption, Scenario, Target};
 use source::{FilesError, Overlay, ReadError, RecordSource, SourceFile};
 use variants::Variants;
 use what_if::Lapse;
@@ -72,6 +74,8 @@ pub struct Compiled {
     pub target: Target,
     /// Apps that do not survive what they must.
     pub lapses: Vec<Lapse>,
+    /// What could be given up for apps that are short, where their priority class asks for it.
+    pub preemptions: Vec<Preemption>,
     /// Which object goes where, and what moves.
     pub plan: Plan,
     /// Manifests for each cluster.
@@ -146,6 +150,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
         return Err(CompileError::Bug(violations));
     }
     let lapses = what_if::survival(&fleet, &variants, &record, &target).map_err(CompileError::Bug)?;
+    let preemptions = schedule::preemptions(&fleet, &variants, &record, &target);
     let plan = plan::plan(&fleet, &variants, &record, &target);
     let rendered = render::render(&fleet, &variants, &plan);
     variants.report_late(&fleet, &mut diagnostics);
@@ -159,7 +164,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
     }
-    Ok(Compiled { files, fleet, record, tides, variants, target, lapses, plan, rendered, diagnostics })
+    Ok(Compiled { files, fleet, record, tides, variants, target, lapses, preemptions, plan, rendered, diagnostics })
 }
 
 /// Reads and parses every file, in parallel; what the session kept is not read again.

@@ -64,11 +64,15 @@ pub enum Cause {
     Approve,
     /// Another decider took over.
     Promote,
+    /// A person had apps placed afresh.
+    Rebalance,
+    /// A person accepted that others give way to an app.
+    Preempt,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Failover,
         Self::Return,
         Self::Lifecycle,
@@ -80,6 +84,8 @@ impl Cause {
         Self::Suspend,
         Self::Approve,
         Self::Promote,
+        Self::Rebalance,
+        Self::Preempt,
     ];
 
     /// As written in trailers.
@@ -97,6 +103,8 @@ impl Cause {
             Self::Suspend => "Suspend",
             Self::Approve => "Approve",
             Self::Promote => "Promote",
+            Self::Rebalance => "Rebalance",
+            Self::Preempt => "Preempt",
         }
     }
 }

@@ -201,12 +201,12 @@ fn may_change(
     let name = (fleet.team(fleet.app(app).team).name.clone(), fleet.app(app).name.clone());
     let here = observation.clusters.get(&fleet.cluster(cluster).name);
     let here = here.filter(|seen| matches!(seen.answers, Answers::Yes { .. }));
-    let floors: Floors = floor::floors(wanted.compiled(), cluster, observation, &|app| wanted.min_available_percent(app));
+    let floors: Floors =
+        floor::floors(wanted.compiled(), cluster, observation, &|app| wanted.min_available_percent(app));
     lowered.into_iter().all(|(key, stays)| {
         let workload = wanted.workload_key(key);
-        let ready_here = workload
-            .and_then(|workload| here?.apps.get(&name)?.workloads.get(workload))
-            .map(|workload| workload.ready);
+        let ready_here =
+            workload.and_then(|workload| here?.apps.get(&name)?.workloads.get(workload)).map(|workload| workload.ready);
         // What is not seen here may all be ready: then all that stays counts, and no more.
         let stays = ready_here.map_or(stays, |ready| ready.min(stays));
         let floor = floors.get(key).copied().unwrap_or_default();

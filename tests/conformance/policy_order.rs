@@ -1,25 +1,24 @@
-//! `matching_override_order`: which override policies reach an object in a cluster, in which order.
+//! `matching_override_order`: which override policies reach an object in a cluster, in which order: what an import makes of
+//! Karmada's rule.
 
-use fleetwright_compiler::base::ClusterId;
-use fleetwright_compiler::base::labels::Labels;
-use fleetwright_compiler::overrides::Operation;
-use fleetwright_tests::fleet::FleetBuilder;
+use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::base::labels::{LabelSelector, Labels};
+use fleetwright_compiler::import::karmada::{ResourceSelector, Template, order};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::asked::{Asked, Deviation, Op, Unanswered, as_written};
-use crate::lowered::lowered;
+use crate::asked::{Op, Unanswered, as_written};
 use crate::read::read;
 
 pub const OPS: &[Op] =
-    &[Op { name: "matching_override_order", answer: matching_order, normal: as_written, deviations: ORDER }];
+    &[Op { name: "matching_override_order", answer: matching_order, normal: as_written, deviations: &[] }];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Matching {
     cluster: Object,
     policies: Vec<Policy>,
-    resource: Value,
+    resource: Resource,
 }
 
 #[derive(Deserialize)]
@@ -28,11 +27,18 @@ struct Object {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+struct Resource {
+    api_version: SmolStr,
+    kind: SmolStr,
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
 struct Metadata {
-    name: String,
+    name: SmolStr,
     #[serde(default)]
-    namespace: String,
+    namespace: SmolStr,
     #[serde(default)]
     labels: Labels,
 }
@@ -70,124 +76,44 @@ struct Rule {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct TargetCluster {
     #[serde(default)]
-    cluster_names: Vec<String>,
+    cluster_names: Vec<SmolStr>,
     #[serde(default)]
-    exclude: Vec<String>,
-    #[serde(default)]
-    label_selector: Option<Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ResourceSelector {
-    api_version: String,
-    kind: String,
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    namespace: Option<String>,
+    exclude: Vec<SmolStr>,
     #[serde(default)]
     label_selector: Option<LabelSelector>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct LabelSelector {
-    #[serde(default)]
-    match_labels: Labels,
-}
-
 impl TargetCluster {
-    fn selector(&self) -> Value {
-        let mut selector = json!({});
-        if !self.cluster_names.is_empty() {
-            selector["names"] = json!(self.cluster_names);
-        }
-        if !self.exclude.is_empty() {
-            selector["exclude"] = json!(self.exclude);
-        }
-        for (key, value) in self.label_selector.iter().filter_map(Value::as_object).flatten() {
-            selector[key] = value.clone();
-        }
-        selector
+    fn matches(&self, cluster: &Metadata) -> bool {
+        let Self { cluster_names, exclude, label_selector } = self;
+        (cluster_names.is_empty() || cluster_names.contains(&cluster.name))
+            && !exclude.contains(&cluster.name)
+            && label_selector.as_ref().is_none_or(|selector| selector.matches(&cluster.labels))
     }
 }
 
-impl ResourceSelector {
-    fn target(&self) -> Value {
-        let mut target = json!({ "kind": self.kind });
-        if let Some((group, _)) = self.api_version.split_once('/') {
-            target["group"] = json!(group);
-        }
-        for (key, text) in [("name", &self.name), ("namespace", &self.namespace)] {
-            if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
-                target[key] = json!(text);
-            }
-        }
-        if let Some(labels) = &self.label_selector {
-            target["labels"] = json!(labels.match_labels);
-        }
-        target
-    }
-}
-
-/// A fleet of one cluster, one app with the object, and a policy of the fleet for each of Karmada's: the rules that reach
-/// the object there, in the order in which the library runs them. Each rule is told by an annotation.
+/// The rules that reach the object in the cluster, policy after policy.
 fn matching_order(input: &Value) -> Result<Value, Unanswered> {
     let Matching { cluster, policies, resource } = read(input)?;
-    let mut fleet = FleetBuilder::new()
-        .cluster((cluster.metadata.name.as_str(), json!(cluster.metadata.labels)), json!({}))
-        .open_team("t")
-        .app("t", "a", json!({ "namespace": "default" }), &[resource]);
-    let mut told = Vec::new();
-    for (number, Policy { metadata, spec }) in policies.into_iter().enumerate() {
-        let older = spec.overriders.map(|overriders| Rule { target_cluster: spec.target_cluster, overriders });
-        let mut overrides = Vec::new();
-        for rule in older.into_iter().chain(spec.override_rules) {
-            let clusters = rule.target_cluster.as_ref().map_or_else(|| json!({}), TargetCluster::selector);
-            let marked = |target: Option<Value>| {
-                let mut entry = json!({ "clusters": clusters, "annotations": { "rule": told.len().to_string() } });
-                entry["target"] = target.unwrap_or_else(|| json!({}));
-                entry
-            };
-            if spec.resource_selectors.is_empty() {
-                overrides.push(marked(None));
-            }
-            overrides.extend(spec.resource_selectors.iter().map(|selector| marked(Some(selector.target()))));
-            let (name, namespace) = (&metadata.name, &metadata.namespace);
-            told.push(json!({ "name": name, "namespace": namespace, "overriders": rule.overriders }));
-        }
-        let spec = json!({ "apps": {}, "overrides": overrides });
-        fleet = fleet.intent(&format!("policies/{number:04}.yaml"), "OverridePolicy", &metadata.name, spec);
-    }
-    let fleet = lowered(&fleet)?;
-    let Some(app) = fleet.apps.first() else {
-        return Err(Unanswered::Malformed("the object of the case makes no app".to_owned()));
-    };
-    let mut order: Vec<Value> = Vec::new();
-    for rule in app.overrides.iter().filter(|rule| rule.clusters.contains(ClusterId(0))) {
-        for (operation, _) in &rule.operations {
-            let Operation::Annotations(marks) = operation else { continue };
-            let number = marks.values().flatten().next().and_then(|mark| mark.parse::<usize>().ok());
-            let entry = number.and_then(|number| told.get(number)).cloned().unwrap_or_default();
-            if order.last() != Some(&entry) {
-                order.push(entry);
+    let Resource { api_version, kind, metadata: Metadata { name, namespace, labels } } = &resource;
+    let template = Template { api_version, kind, namespace, name, labels };
+    let named: Vec<(&str, &str, &[ResourceSelector])> = policies
+        .iter()
+        .map(|Policy { metadata, spec }| {
+            (metadata.namespace.as_str(), metadata.name.as_str(), spec.resource_selectors.as_slice())
+        })
+        .collect();
+    let mut answer: Vec<Value> = Vec::new();
+    for Policy { metadata, spec } in order(&named, template).into_iter().filter_map(|at| policies.get(at)) {
+        let older = spec.overriders.as_ref().filter(|_| spec.override_rules.is_empty());
+        let older = older
+            .map(|overriders| Rule { target_cluster: spec.target_cluster.clone(), overriders: overriders.clone() });
+        for rule in older.iter().chain(&spec.override_rules) {
+            if rule.target_cluster.as_ref().is_none_or(|target| target.matches(&cluster.metadata)) {
+                let Metadata { name, namespace, .. } = metadata;
+                answer.push(json!({ "name": name, "namespace": namespace, "overriders": rule.overriders }));
             }
         }
     }
-    Ok(json!({ "wantedOverriders": order }))
+    Ok(json!({ "wantedOverriders": answer }))
 }
-
-const ORDER: &[Deviation] = &[Deviation {
-    why: "the order of override policies is layer, precedence, name: stated, not derived from how exact a selector is",
-    holds: |asked: &Asked<'_>| {
-        let rules = |answer: &Value| -> Option<Vec<String>> {
-            let list = answer.get("wantedOverriders")?.as_array()?;
-            let mut texts: Vec<String> = list.iter().map(Value::to_string).collect();
-            texts.sort();
-            Some(texts)
-        };
-        let policies = asked.input.get("policies").and_then(Value::as_array).map_or(0, Vec::len);
-        policies > 1 && rules(asked.answer) == rules(asked.expected)
-    },
-}];

@@ -1,13 +1,10 @@
-//! Selecting resources, policies and clusters.
-//!
-//! What Karmada selects by kind and namespace, our policies select by team: a policy reaches the apps of a team, and all
-//! objects of an app go together. So `apiVersion`, `kind` and `namespace` of a resource become the name of a team, and
-//! its `name` that of an app.
+//! Selecting clusters, and, as an import decides it, which of Karmada's policies a resource belongs to.
 
 use fleetwright_compiler::api::Lifecycle;
 use fleetwright_compiler::base::labels::{LabelSelector, Labels};
 use fleetwright_compiler::base::{FileId, Resources, SmolStr, Span};
-use fleetwright_compiler::model::{AppSelector, Cluster, Rank, Selector, Specificity, TopologyKey};
+use fleetwright_compiler::import::karmada::{Implicit, ResourceSelector, Template, implicit, rank};
+use fleetwright_compiler::model::{Cluster, Selector, TopologyKey};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,17 +12,12 @@ use crate::asked::{Asked, Deviation, Op, Unanswered, as_written, refused};
 use crate::read::{decode, read};
 
 pub const OPS: &[Op] = &[
-    Op { name: "resource_matches", answer: resource_matches, normal: as_written, deviations: RESOURCES },
-    Op { name: "resource_selector_priority", answer: selector_priority, normal: as_written, deviations: RESOURCES },
-    Op { name: "resource_match_selectors", answer: match_selectors, normal: as_written, deviations: RESOURCES },
-    Op {
-        name: "resource_match_selectors_priority",
-        answer: selectors_priority,
-        normal: as_written,
-        deviations: RESOURCES,
-    },
-    Op { name: "highest_priority_policy", answer: highest_policy, normal: as_written, deviations: RESOURCES },
-    Op { name: "highest_priority_cluster_policy", answer: highest_policy, normal: as_written, deviations: RESOURCES },
+    Op { name: "resource_matches", answer: resource_matches, normal: as_written, deviations: &[] },
+    Op { name: "resource_selector_priority", answer: selector_priority, normal: as_written, deviations: &[] },
+    Op { name: "resource_match_selectors", answer: match_selectors, normal: as_written, deviations: &[] },
+    Op { name: "resource_match_selectors_priority", answer: selectors_priority, normal: as_written, deviations: &[] },
+    Op { name: "highest_priority_policy", answer: highest_policy, normal: as_written, deviations: &[] },
+    Op { name: "highest_priority_cluster_policy", answer: highest_policy, normal: as_written, deviations: &[] },
     Op { name: "cluster_matches", answer: cluster_matches, normal: as_written, deviations: INVALID },
     Op { name: "match_zones", answer: match_zones, normal: as_written, deviations: ZONES },
 ];
@@ -51,19 +43,6 @@ struct Metadata {
     labels: Labels,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ResourceSelector {
-    api_version: SmolStr,
-    kind: SmolStr,
-    #[serde(default)]
-    namespace: Option<SmolStr>,
-    #[serde(default)]
-    name: Option<SmolStr>,
-    #[serde(default)]
-    label_selector: Option<Value>,
-}
-
 /// What is no label selector at all is refused; one with keys that no label can have matches nothing, here as there.
 fn labels(selector: Option<Value>) -> Result<LabelSelector, Unanswered> {
     match selector {
@@ -72,43 +51,10 @@ fn labels(selector: Option<Value>) -> Result<LabelSelector, Unanswered> {
     }
 }
 
-fn team(api_version: &str, kind: &str, namespace: &str) -> SmolStr {
-    format!("{api_version} {kind} {namespace}").into()
-}
-
-impl ResourceSelector {
-    /// `any_namespace` stands for an absent namespace, which is any.
-    fn app_selector(self, any_namespace: &str) -> Result<AppSelector, Unanswered> {
-        let namespace = self.namespace.filter(|namespace| !namespace.is_empty());
-        Ok(AppSelector {
-            labels: labels(self.label_selector)?,
-            names: self.name.filter(|name| !name.is_empty()).map(|name| vec![name]),
-            teams: Some(vec![team(&self.api_version, &self.kind, namespace.as_deref().unwrap_or(any_namespace))]),
-        })
-    }
-
-    fn specificity(self, resource: &Resource) -> Result<Option<Specificity>, Unanswered> {
-        let Metadata { name, namespace, labels } = &resource.metadata;
-        let team = team(&resource.api_version, &resource.kind, namespace);
-        Ok(self.app_selector(namespace)?.matches(&team, name, labels))
-    }
-}
-
-fn best(selectors: Vec<ResourceSelector>, resource: &Resource) -> Result<Option<Specificity>, Unanswered> {
-    let mut found = Vec::new();
-    for selector in selectors {
-        found.extend(selector.specificity(resource)?);
-    }
-    Ok(found.into_iter().min_by_key(|specificity| Rank::new(0, *specificity, "")))
-}
-
-/// Karmada's numbers for how specific a selector is.
-fn number(specificity: Option<Specificity>) -> u8 {
-    match specificity {
-        None => 0,
-        Some(Specificity::All) => 1,
-        Some(Specificity::Label) => 2,
-        Some(Specificity::Name) => 3,
+impl Resource {
+    fn template(&self) -> Template<'_> {
+        let Self { api_version, kind, metadata: Metadata { name, namespace, labels } } = self;
+        Template { api_version, kind, namespace, name, labels }
     }
 }
 
@@ -121,12 +67,12 @@ struct One {
 
 fn resource_matches(input: &Value) -> Result<Value, Unanswered> {
     let One { rs, resource } = read(input)?;
-    Ok(json!({ "want": rs.specificity(&resource)?.is_some() }))
+    Ok(json!({ "want": rs.implicit(resource.template()) != Implicit::Miss }))
 }
 
 fn selector_priority(input: &Value) -> Result<Value, Unanswered> {
     let One { rs, resource } = read(input)?;
-    Ok(json!({ "priority": number(rs.specificity(&resource)?) }))
+    Ok(json!({ "priority": rs.implicit(resource.template()) as u8 }))
 }
 
 #[derive(Deserialize)]
@@ -138,12 +84,12 @@ struct Several {
 
 fn match_selectors(input: &Value) -> Result<Value, Unanswered> {
     let Several { selectors, resource } = read(input)?;
-    Ok(json!({ "want": best(selectors, &resource)?.is_some() }))
+    Ok(json!({ "want": implicit(&selectors, resource.template()) != Implicit::Miss }))
 }
 
 fn selectors_priority(input: &Value) -> Result<Value, Unanswered> {
     let Several { selectors, resource } = read(input)?;
-    Ok(json!({ "priority": number(best(selectors, &resource)?) }))
+    Ok(json!({ "priority": implicit(&selectors, resource.template()) as u8 }))
 }
 
 #[derive(Deserialize)]
@@ -169,15 +115,11 @@ struct PolicySpec {
 
 fn highest_policy(input: &Value) -> Result<Value, Unanswered> {
     let Policies { policies, resource } = read(input)?;
-    let mut reaching = Vec::new();
-    for Policy { metadata, spec } in policies {
-        if let Some(specificity) = best(spec.resource_selectors, &resource)? {
-            reaching.push((metadata.name, spec.priority, specificity));
-        }
-    }
-    let first =
-        reaching.iter().min_by_key(|(name, precedence, specificity)| Rank::new(*precedence, *specificity, name));
-    Ok(json!({ "policy": first.map(|(name, ..)| name) }))
+    let ranked = policies.iter().filter_map(|Policy { metadata, spec }| {
+        let name = (metadata.namespace.as_str(), metadata.name.as_str());
+        rank(&spec.resource_selectors, name, spec.priority, resource.template())
+    });
+    Ok(json!({ "policy": ranked.min().map(|(.., name)| name) }))
 }
 
 /// What Karmada answers for what never matches.
@@ -191,25 +133,6 @@ const REFUSED: Deviation = Deviation {
 };
 
 const INVALID: &[Deviation] = &[REFUSED];
-
-const RESOURCES: &[Deviation] = &[
-    REFUSED,
-    Deviation {
-        why: "all parts of a selector must hold: Karmada ignores the labels of one with a name",
-        holds: |asked| {
-            let one = asked.input.get("rs").into_iter();
-            let several = asked.input.get("selectors").and_then(Value::as_array).into_iter().flatten();
-            let policies = asked.input.get("policies").and_then(Value::as_array).into_iter().flatten();
-            let of_policies = policies
-                .filter_map(|policy| policy.pointer("/spec/resourceSelectors").and_then(Value::as_array))
-                .flatten();
-            let stated = |selector: &Value, part: &str| {
-                selector.get(part).is_some_and(|part| !part.is_null() && part.as_str() != Some(""))
-            };
-            one.chain(several).chain(of_policies).any(|rs| stated(rs, "name") && stated(rs, "labelSelector"))
-        },
-    },
-];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

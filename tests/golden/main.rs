@@ -14,6 +14,8 @@ mod fifteen;
 mod fixture;
 mod hostile;
 mod manifests;
+mod problems;
 mod real;
+mod scenarios;
 mod schemas;
 mod text;

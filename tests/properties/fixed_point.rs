@@ -115,3 +115,53 @@ proptest! {
         assert_settled(&fleet, &target)?;
     }
 }
+
+/// Two workloads share the set of clusters of their app, and one of them finds no room in a second region: whichever
+/// cluster of it is chosen, the other workload fills it.
+#[test]
+fn of_a_fleet_that_once_did_not_settle() {
+    use crate::small_fleet::{SmallApp, SmallCluster, SmallFleet};
+    let cluster = |region, env, pools: Option<Vec<(u32, u32)>>| SmallCluster {
+        region,
+        env,
+        pools,
+        taint: None,
+        lifecycle: "Active",
+    };
+    let app = |team,
+               strategy,
+               workloads: &[(u32, u32)],
+               weights: Option<Vec<u32>>,
+               spread: &[(&'static str, u32, Option<u32>)]| {
+        SmallApp {
+            team,
+            strategy,
+            capacity: None,
+            workloads: workloads.to_vec(),
+            weights,
+            spread: spread.to_vec(),
+            only_prod: false,
+            per_cluster: None,
+            tolerates: false,
+        }
+    };
+    let small = |clusters, apps| SmallFleet { clusters, apps, quota_cpu: None };
+    let before = small(
+        vec![cluster(1, true, Some(vec![(5, 3)]))],
+        vec![app(0, "Duplicated", &[], None, &[]), app(0, "DynamicWeight", &[(6, 100)], None, &[])],
+    );
+    let unknown = || cluster(0, false, None);
+    let other = small(
+        vec![unknown(), unknown(), unknown(), cluster(1, false, Some(vec![(5, 3)]))],
+        vec![
+            app(0, "Aggregated", &[(11, 700), (13, 1000)], None, &[("cluster", 2, None)]),
+            app(0, "Duplicated", &[], None, &[]),
+            app(1, "StaticWeight", &[(9, 700), (10, 700)], None, &[("cluster", 1, Some(1)), ("region", 2, None)]),
+            app(0, "StaticWeight", &[(9, 100)], Some(vec![1, 0, 0, 1, 0, 0]), &[]),
+        ],
+    );
+    let ran = compiled(&before.build()).expect("it compiles");
+    let fleet = before.mixed(&other, &[false, true, false, false, false]).build().placed(&ran);
+    let target = compiled(&fleet).expect("it settles");
+    assert_settled(&fleet, &target).expect("it stays");
+}

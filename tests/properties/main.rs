@@ -9,6 +9,7 @@ mod determinism;
 mod division;
 mod feasible;
 mod fixed_point;
+mod rebalance;
 mod session;
 mod small_fleet;
 mod spread;
@@ -22,7 +23,10 @@ use proptest::test_runner::Config;
 /// So many cases, unless `PROPTEST_CASES` says otherwise; never more than `most`, for properties of long cases.
 fn cases(usual: u32, most: u32) -> Config {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
-    Config { cases: asked.unwrap_or(usual).min(most), failure_persistence: None, ..Config::default() }
+    let cases = asked.unwrap_or(usual).min(most);
+    // a property that refuses a case in ten must not end a long run
+    let rejects = cases.saturating_mul(4).max(1024);
+    Config { cases, max_global_rejects: rejects, failure_persistence: None, ..Config::default() }
 }
 
 /// Compiles intents and record of one tree in a fresh session.

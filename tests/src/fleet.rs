@@ -161,11 +161,16 @@ impl FleetBuilder {
 
     /// With the target of a compile as its record, in place of any record it has.
     #[must_use]
-    pub fn placed(mut self, compiled: &Compiled) -> Self {
+    pub fn placed(self, compiled: &Compiled) -> Self {
+        self.recorded(&schedule::placed(&compiled.fleet, &compiled.target))
+    }
+
+    /// Records these placements, by (team, app), as what runs.
+    #[must_use]
+    pub fn recorded(mut self, placed: &BTreeMap<(SmolStr, SmolStr), PlacedApp>) -> Self {
         self.texts.retain(|path, _| !path.starts_with("placements/"));
-        let placed = schedule::placed(&compiled.fleet, &compiled.target);
         let mut teams: BTreeMap<&SmolStr, Vec<(&SmolStr, &PlacedApp)>> = BTreeMap::new();
-        for ((team, app), placed) in &placed {
+        for ((team, app), placed) in placed {
             teams.entry(team).or_default().push((app, placed));
         }
         for (team, apps) in teams {

@@ -21,11 +21,13 @@ const TABLE: &[(&str, &[&str])] = &[
     ("variants", &["api", "diag", "kinds", "model", "overrides", "parse", "placements"]),
     ("schedule", &["api", "divide", "kinds", "model", "parse", "placements", "room", "tide", "variants"]),
     ("what_if", &["api", "model", "placements", "schedule", "variants"]),
+    ("rebalance", &["model", "placements", "schedule", "variants"]),
     ("plan", &["api", "kinds", "model", "parse", "placements", "schedule", "variants"]),
     ("render", &["kinds", "model", "parse", "plan", "variants", "yaml"]),
     ("session", &["parse", "source"]),
     ("locate", &["diag", "source", "yaml"]),
     ("recheck", &["render", "schedule", "source", "crate"]),
+    ("import", &["api", "kinds", "overrides", "placements", "yaml"]),
     (
         "diff",
         &[

@@ -398,6 +398,7 @@ mod tests {
             ("app.spec.placement.move.minAvailable", false),
             ("app.spec.placement.clusters", false),
             ("app.spec.suspend", false),
+            ("app.spec.traffic", true),
             ("app.spec.objects.replicas", false),
         ] {
             assert_eq!(find(topic).unwrap().not_yet.is_some(), refused, "{topic}");

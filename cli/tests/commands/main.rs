@@ -8,6 +8,7 @@
 
 mod decide;
 mod documents;
+mod import;
 mod record;
 mod refusals;
 mod suppositions;

@@ -109,3 +109,30 @@ fn a_folder_and_its_commit_render_the_same() {
     assert_code(&here, 0);
     assert_eq!(here.stdout, there.stdout);
 }
+
+#[test]
+fn a_rebalance_of_a_folder_writes_only_what_moves() {
+    let folder = new_fleet();
+    let fleet = folder.path().join("fleet");
+    assert_code(&line(&fleet, "plan --write"), 0);
+    let path = fleet.join("placements/shop.yaml");
+    let spread = fs::read_to_string(&path).expect("it was written");
+    // as if replicas had been moved by hand
+    let moved = spread.replacen("replicas: 3", "replicas: 5", 1).replacen("replicas: 3", "replicas: 1", 1);
+    assert_ne!(moved, spread);
+    write(&fleet, "placements/shop.yaml", &moved);
+    assert_code(&line(&fleet, "plan --exit-code"), 0);
+
+    let dry = line(&fleet, "rebalance --team shop --dry-run");
+    assert_code(&dry, 0);
+    assert!(dry.stdout.contains("2 of 6 replicas move"), "{}", dry.stdout);
+    assert_eq!(fs::read_to_string(&path).expect("it stays"), moved);
+    assert_code(&line(&fleet, "rebalance --team shop --max-move 1"), 0);
+    assert_code(&line(&fleet, "plan --exit-code"), 0);
+    assert_code(&line(&fleet, "rebalance --team shop"), 0);
+    assert_eq!(fs::read_to_string(&path).expect("it was written"), spread);
+    let again = line(&fleet, "rebalance -l !no-such-label -o json");
+    assert!(again.stdout.contains("\"moved\": 0"), "{}", again.stdout);
+    assert_code(&line(&fleet, "rebalance"), 2);
+    assert_code(&line(&fleet, "rebalance --team nobody"), 2);
+}

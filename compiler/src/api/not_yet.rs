@@ -3,8 +3,8 @@
 //!
 //! Invariant: a field is destructured and used by lowering, or it stands here; a test writes each row and expects its
 //! refusal. When a behaviour arrives, its row goes.
-//! Two refusals are not of one field or word and are made where the rest is read: estimators in `replicas.weighBy`, which is
-//! any name but `Available` (`model/lower/placement.rs`), and resources that a quota cannot count (`model/lower/team.rs`).
+//! One refusal is not of one field or word and is made where the rest is read: resources that a quota cannot count
+//! (`model/lower/team.rs`).
 //! Kinds that are not there yet are `KINDS_NOT_YET`; of whole folders and of `state/` see `parse` and `placements`.
 
 use crate::base::Span;
@@ -62,12 +62,6 @@ pub const NOT_YET: &[NotYet] = &[
         path: &["replicas", "autoscaled", "room"],
         value: Some("Observed"),
         will: "counts that autoscalers reached are not observed yet",
-    },
-    NotYet {
-        kind: "PriorityClass",
-        path: &["preemptionPolicy"],
-        value: Some("PreemptLowerPriority"),
-        will: "preemption is not proposed yet",
     },
 ];
 

@@ -24,7 +24,8 @@ pub struct PriorityClass {
     /// For people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<SmolStr>,
-    /// Whether a preemption is proposed when there is no room. Absent: Never.
+    /// Whether a plan says which replicas of lower priority would have to go, when an app of this class finds no room.
+    /// Absent: Never. `fleetwright preempt` accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemption_policy: Option<Spanned<PreemptionPolicy>>,
 }

@@ -347,8 +347,9 @@ fn workload_causes(before: &Workload, after: &Workload, whys: &mut Vec<Why>) {
     if before.completions != after.completions {
         note(whys, Why::Completions { before: before.completions, after: after.completions });
     }
-    // How an autoscaler is counted shows in the replicas.
-    let Replicas { strategy, total: _, weights, capacity, min, max, autoscaled: _, digest } = &before.policy;
+    // How an autoscaler is counted shows in the replicas; whose estimates count is part of the digest.
+    let Replicas { strategy, total: _, weights, weigh_by: _, capacity, min, max, autoscaled: _, digest } =
+        &before.policy;
     let policy = &after.policy;
     if *strategy != policy.strategy {
         note(whys, Why::Strategy { before: *strategy, after: policy.strategy });

@@ -90,7 +90,7 @@ fn bound(division: &Division<'_>, candidate: &Candidate) -> (Bound, Option<Reaso
     let room = candidate.room;
     let weight = match division.strategy {
         Strategy::Duplicated => 1,
-        Strategy::StaticWeight => candidate.weight,
+        Strategy::StaticWeight | Strategy::EstimatedWeight => candidate.weight,
         Strategy::DynamicWeight | Strategy::Aggregated => {
             // Where room is ignored, what runs or must run may be more than fits.
             room.unwrap_or(u64::from(division.replicas)).max(u64::from(previous.max(floor)))

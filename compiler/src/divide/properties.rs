@@ -23,7 +23,12 @@ fn a_candidate() -> impl Generate<Value = Candidate> {
 }
 
 fn a_divided_strategy() -> impl Generate<Value = Strategy> {
-    prop_oneof![Just(Strategy::StaticWeight), Just(Strategy::DynamicWeight), Just(Strategy::Aggregated)]
+    prop_oneof![
+        Just(Strategy::StaticWeight),
+        Just(Strategy::DynamicWeight),
+        Just(Strategy::EstimatedWeight),
+        Just(Strategy::Aggregated)
+    ]
 }
 
 fn a_strategy() -> impl Generate<Value = Strategy> {

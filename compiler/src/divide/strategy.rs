@@ -16,6 +16,8 @@ pub enum Strategy {
     StaticWeight,
     /// In proportion to room, own replicas counted as free.
     DynamicWeight,
+    /// In proportion to what somebody else says ([`Candidate::weight`]); what fits is still a matter of room.
+    EstimatedWeight,
     /// Over as few clusters as possible: those that hold some first, then those with most room.
     Aggregated,
 }
@@ -45,7 +47,8 @@ pub enum Start {
 /// What a division knows of one selected cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
-    /// Largest weight of the matching rules (StaticWeight; 1 if there are no rules). 0 drains the cluster.
+    /// Largest weight of the matching rules (StaticWeight; 1 if there are no rules): 0 drains the cluster. Or what an
+    /// estimator says (EstimatedWeight): 0 only brings nothing new.
     pub weight: u64,
     /// Replicas that fit, its own included; `None` if no capacity is known, which counts as all replicas.
     pub room: Option<u64>,
@@ -195,7 +198,9 @@ fn shrink(division: &Division<'_>, bounds: &[Bound], floors: &[u32], mut seats: 
         let extra = u32::try_from(keep - least).unwrap_or(u32::MAX);
         let weight = |bound: &Bound| match division.strategy {
             Strategy::StaticWeight => bound.weight,
-            Strategy::Duplicated | Strategy::DynamicWeight | Strategy::Aggregated => u64::from(bound.previous),
+            Strategy::Duplicated | Strategy::DynamicWeight | Strategy::EstimatedWeight | Strategy::Aggregated => {
+                u64::from(bound.previous)
+            }
         };
         give(bounds, &members, &mut seats, extra, weight, |i, _| at(&before, i));
     }

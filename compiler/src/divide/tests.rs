@@ -32,7 +32,7 @@ fn placed(previous: &[u32], free: &[u64]) -> Vec<Candidate> {
 fn run(strategy: Strategy, start: Start, replicas: u32, candidates: &[Candidate]) -> Outcome {
     let capacity = match strategy {
         Strategy::Duplicated | Strategy::StaticWeight => Capacity::Cap,
-        Strategy::DynamicWeight | Strategy::Aggregated => Capacity::Require,
+        Strategy::DynamicWeight | Strategy::EstimatedWeight | Strategy::Aggregated => Capacity::Require,
     };
     divide(&Division { strategy, capacity, start, replicas, candidates })
 }

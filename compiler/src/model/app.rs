@@ -27,6 +27,9 @@ pub struct App {
     pub labels: Labels,
     /// Its priority: higher is placed first.
     pub priority: i32,
+    /// Whether its priority class asks which replicas of lower priority would have to go when it is short. Nothing goes for
+    /// it until a person says so.
+    pub preempts: bool,
     /// What must not leave it short: its own statement, else its team's.
     pub survive: Option<Survive>,
     /// Where it runs.

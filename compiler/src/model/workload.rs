@@ -146,6 +146,8 @@ pub struct Replicas {
     pub total: Option<u32>,
     /// Static weights; `None`: none stated, 1 each.
     pub weights: Option<Vec<WeightRule>>,
+    /// Whose estimates a dynamic weight is; `None`: the room that there is.
+    pub weigh_by: Option<SmolStr>,
     /// What happens when room is short.
     pub capacity: Capacity,
     /// At least so many replicas in each cluster that is used.

@@ -21,8 +21,8 @@ use crate::base::{FileId, Resources, SmolStr, Span, Spanned};
 
 pub use read::{PlacedAppDoc, PlacedWorkloadDoc, RecordDoc, SeatDoc, read};
 pub use state::{
-    ApprovalDoc, CapacityDoc, DeciderDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, OwnerDoc, PinDoc, PoolDoc,
-    TaintDoc, TideDoc,
+    ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, OwnerDoc, PinDoc,
+    PoolDoc, TaintDoc, TideDoc,
 };
 pub use write::{file_path, placements_text, state_text};
 
@@ -41,6 +41,8 @@ pub enum StateForm {
     Tides,
     /// `state/suspended.yaml`
     Suspended,
+    /// `state/estimates/<name>.yaml`
+    Estimates,
     /// `state/decider.yaml`
     Decider,
     /// `state/pin.yaml`
@@ -67,6 +69,7 @@ impl StateForm {
             (Some("taints"), Some(_), None) => Self::Taints,
             (Some("lifecycle"), Some(_), None) => Self::Lifecycle,
             (Some("outages"), Some(_), None) => Self::Outage,
+            (Some("estimates"), Some(_), None) => Self::Estimates,
             (Some("fences"), Some(_), None) => Self::Fence,
             (Some("approvals"), Some(_), None) => Self::Approval,
             (Some("tides.yaml"), None, None) => Self::Tides,
@@ -83,7 +86,13 @@ impl StateForm {
     #[must_use]
     pub fn is_for_compile(self) -> bool {
         match self {
-            Self::Capacity | Self::Taints | Self::Lifecycle | Self::Outage | Self::Tides | Self::Suspended => true,
+            Self::Capacity
+            | Self::Taints
+            | Self::Lifecycle
+            | Self::Outage
+            | Self::Tides
+            | Self::Suspended
+            | Self::Estimates => true,
             Self::Decider
             | Self::Pin
             | Self::Holds
@@ -107,6 +116,8 @@ pub struct Record {
     /// Apps whose placement stays as it is, as (team, app): those of `state/suspended.yaml`, and those that say so
     /// themselves (`suspend: true`).
     pub suspended: BTreeSet<(SmolStr, SmolStr)>,
+    /// What estimators say, by their name.
+    pub estimates: BTreeMap<SmolStr, Estimates>,
     /// Of apps that are recorded under a name they had before (`previousNames`): the recorded name, by (team, app). What
     /// runs of them is in `apps` under the name they have now; the next record that is written knows that one alone.
     pub transfers: BTreeMap<(SmolStr, SmolStr), (SmolStr, SmolStr)>,
@@ -119,6 +130,10 @@ impl Record {
         self.transfers.get(app).unwrap_or(app)
     }
 }
+
+/// The room that an estimator sees, by (team, cluster): of the whole cluster (`None`), or of pools of it. What it says
+/// nothing of has none.
+pub type Estimates = BTreeMap<(SmolStr, SmolStr), BTreeMap<Option<SmolStr>, u64>>;
 
 /// A phase of a tide.
 #[derive(Clone, Debug, PartialEq, Eq)]

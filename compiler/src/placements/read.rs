@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::state::{
-    ApprovalDoc, CapacityDoc, DeciderDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, PinDoc, TaintDoc, TideDoc,
+    ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, PinDoc, TaintDoc,
+    TideDoc,
 };
 use super::{StateForm, Written};
 use crate::api::API_VERSION;
@@ -31,6 +32,8 @@ pub enum RecordDoc {
     Tides(BTreeMap<SmolStr, TideDoc>),
     /// `state/suspended.yaml`: apps as `team/app`.
     Suspended(Vec<Written>),
+    /// `state/estimates/<name>.yaml`
+    Estimates(Vec<EstimateDoc>),
     /// `state/decider.yaml`
     Decider(DeciderDoc),
     /// `state/pin.yaml`
@@ -132,6 +135,7 @@ pub fn read(node: &Node<'_>, form: Option<StateForm>) -> Result<Option<RecordDoc
         Some(StateForm::Outage) => typed(node).map(RecordDoc::Outage),
         Some(StateForm::Tides) => typed(node).map(RecordDoc::Tides),
         Some(StateForm::Suspended) => typed(node).map(RecordDoc::Suspended),
+        Some(StateForm::Estimates) => typed(node).map(RecordDoc::Estimates),
         Some(StateForm::Decider) => typed(node).map(RecordDoc::Decider),
         Some(StateForm::Pin) => typed(node).map(RecordDoc::Pin),
         Some(StateForm::Holds) => typed(node).map(RecordDoc::Holds),

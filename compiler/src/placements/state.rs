@@ -62,6 +62,22 @@ pub struct TaintDoc {
     pub since: Option<SmolStr>,
 }
 
+/// An item of `state/estimates/<name>.yaml`: what somebody else says there is room for. It weighs, and does not bound:
+/// what fits is what node pools have room for.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct EstimateDoc {
+    /// The team whose apps it is for.
+    pub team: Written,
+    /// The cluster.
+    pub cluster: Written,
+    /// The pool; absent: the cluster as a whole. Only pools that an app may use count for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<SmolStr>,
+    /// How many replicas; those that run included.
+    pub room: u64,
+}
+
 /// `state/lifecycle/<cluster>.yaml`: a decided lifecycle.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]

@@ -18,6 +18,7 @@ fn written(doc: &RecordDoc) -> String {
         RecordDoc::Outage(doc) => state_text(doc),
         RecordDoc::Tides(doc) => state_text(doc),
         RecordDoc::Suspended(doc) => state_text(doc),
+        RecordDoc::Estimates(doc) => state_text(doc),
         RecordDoc::Decider(doc) => state_text(doc),
         RecordDoc::Pin(doc) => state_text(doc),
         RecordDoc::Holds(doc) => state_text(doc),
@@ -27,7 +28,7 @@ fn written(doc: &RecordDoc) -> String {
 }
 
 /// A file of each form, as it is written.
-const FILES: [(&str, StateForm, &str); 11] = [
+const FILES: [(&str, StateForm, &str); 12] = [
     (
         "state/capacity/eu-a.yaml",
         StateForm::Capacity,
@@ -48,6 +49,11 @@ const FILES: [(&str, StateForm, &str); 11] = [
          \"2026-11-30T15:00:00Z\"\n",
     ),
     ("state/suspended.yaml", StateForm::Suspended, "- payments/checkout\n"),
+    (
+        "state/estimates/gpu-room.yaml",
+        StateForm::Estimates,
+        "- team: payments\n  cluster: eu-a\n  pool: general\n  room: 40\n- team: payments\n  cluster: eu-b\n  room: 7\n",
+    ),
     ("state/decider.yaml", StateForm::Decider, "term: 3\nholder: hub-1\n"),
     ("state/pin.yaml", StateForm::Pin, "main: 4f1c\n"),
     (
@@ -84,14 +90,16 @@ fn what_is_not_known_is_refused() {
         // a field that nobody knows, in the map or in the first item of the list
         let more = match form {
             StateForm::Suspended | StateForm::Tides => continue,
-            StateForm::Taints | StateForm::Holds => text.replacen("- ", "- unknownField: 1\n  ", 1),
+            StateForm::Taints | StateForm::Holds | StateForm::Estimates => {
+                text.replacen("- ", "- unknownField: 1\n  ", 1)
+            }
             _ => format!("unknownField: 1\n{text}"),
         };
         let message = doc(path, &more).expect_err(path);
         assert!(message.contains("unknownField"), "{path}: {message}");
     }
     for path in
-        ["state/moves/t/a.yaml", "state/estimates/x.yaml", "state/tides/x.yaml", "state/pin/x.yaml", "state/x.yaml"]
+        ["state/moves/t/a.yaml", "state/estimates/x/y.yaml", "state/tides/x.yaml", "state/pin/x.yaml", "state/x.yaml"]
     {
         assert_eq!(StateForm::of(path), StateForm::Unknown, "{path}");
         assert!(doc(path, "{}").is_err(), "{path}");

@@ -12,6 +12,8 @@ use crate::diff::{AppShortfall, Shortfall, placed, plain_amount};
 use crate::kinds::replicas::WorkloadKind;
 use crate::model::{Cluster, Fleet};
 use crate::plan::{Cause, Move, Plan, Removal};
+use crate::room::DEFAULT_PODS_PER_NODE;
+use crate::schedule::{Preemption, Victim};
 
 /// The plan of a fleet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -26,6 +28,9 @@ pub struct PlanReport {
     pub moves: Vec<MoveReport>,
     /// What could not be done, by app.
     pub shortfalls: Vec<AppShortfall>,
+    /// What could be given up for apps that are short, where their priority class asks for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preemptions: Vec<PreemptionReport>,
     /// Clusters, by name.
     pub clusters: Vec<ClusterReport>,
     /// Which phase of each tide counts, by tide.
@@ -41,6 +46,34 @@ pub struct TransferReport {
     pub app: String,
     /// The recorded name, `team/app`.
     pub was: String,
+}
+
+/// A proposal: nothing is taken from anybody until a person accepts it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PreemptionReport {
+    /// The app that is short: `team/app`.
+    pub app: String,
+    /// Its workload.
+    pub workload: SmolStr,
+    /// Where the rest of it would run.
+    pub cluster: SmolStr,
+    /// How many replicas that is.
+    pub replicas: u32,
+    /// Who gives up what there.
+    pub victims: Vec<VictimReport>,
+}
+
+/// Replicas that would be given up.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VictimReport {
+    /// `team/app`.
+    pub app: String,
+    /// The workload.
+    pub workload: SmolStr,
+    /// How many.
+    pub replicas: u32,
 }
 
 /// One app.
@@ -150,6 +183,7 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         transfers: transfers(compiled),
         moves: Vec::new(),
         shortfalls: Shortfall::all(compiled),
+        preemptions: compiled.preemptions.iter().filter_map(|of| preemption(fleet, of)).collect(),
         clusters: Vec::with_capacity(fleet.clusters.len()),
         tides: counting(compiled),
     };
@@ -174,6 +208,21 @@ fn transfers(compiled: &Compiled) -> Vec<TransferReport> {
     let shown = |(team, app): &(SmolStr, SmolStr)| format!("{team}/{app}");
     let all = compiled.record.transfers.iter();
     all.map(|(app, was)| TransferReport { app: shown(app), was: shown(was) }).collect()
+}
+
+fn preemption(fleet: &Fleet, of: &Preemption) -> Option<PreemptionReport> {
+    let workload = |app: AppId, number: u16| Some(fleet.app(app).workloads.get(usize::from(number))?.key.clone());
+    let victim = |victim: &Victim| {
+        let workload = workload(victim.app, victim.workload)?;
+        Some(VictimReport { app: fleet.app_name(victim.app), workload, replicas: victim.replicas })
+    };
+    Some(PreemptionReport {
+        app: fleet.app_name(of.app),
+        workload: workload(of.app, of.workload)?,
+        cluster: fleet.cluster(of.cluster).name.clone(),
+        replicas: of.replicas,
+        victims: of.victims.iter().filter_map(victim).collect(),
+    })
 }
 
 /// What has been placed in a cluster.
@@ -332,13 +381,22 @@ fn resource_reports(requested: &Resources, allocatable: &Resources) -> Vec<Resou
     names.into_iter().map(report).collect()
 }
 
+/// Adds what so many nodes offer. One that states no `pods` takes as many as Kubernetes' default.
+fn add(total: &mut Resources, node: &Resources, nodes: u32) {
+    total.add(node, i128::from(nodes));
+    if !node.0.contains_key("pods") {
+        total
+            .add(&Resources(BTreeMap::from([(SmolStr::new_static("pods"), DEFAULT_PODS_PER_NODE)])), i128::from(nodes));
+    }
+}
+
 /// What the nodes of a cluster offer, as observed or else as stated; `None` where neither is.
 fn allocatable(compiled: &Compiled, cluster: &Cluster) -> Option<Resources> {
     let observed = compiled.record.clusters.get(&cluster.name).and_then(|observed| observed.capacity.as_ref());
     let mut total = Resources::default();
     match (observed, &cluster.pools) {
-        (Some(pools), _) => pools.iter().for_each(|pool| total.add(&pool.allocatable, i128::from(pool.nodes))),
-        (None, Some(pools)) => pools.iter().for_each(|pool| total.add(&pool.allocatable, i128::from(pool.nodes))),
+        (Some(pools), _) => pools.iter().for_each(|pool| add(&mut total, &pool.allocatable, pool.nodes)),
+        (None, Some(pools)) => pools.iter().for_each(|pool| add(&mut total, &pool.allocatable, pool.nodes)),
         (None, None) => return None,
     }
     for (name, (numerator, denominator)) in &cluster.overcommit {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::plan::{AppReport, ClusterReport, PlanReport, SeatReport, WorkloadReport};
+use super::plan::{AppReport, ClusterReport, PlanReport, SeatReport, VictimReport, WorkloadReport};
 use super::table::table;
 
 /// Clusters that a row lists; `wide` lists all.
@@ -49,6 +49,24 @@ impl PlanReport {
             text.push_str("\nNot possible\n");
             for short in &self.shortfalls {
                 let _ = writeln!(text, "  {}: {}", short.app, short.shortfall);
+            }
+        }
+        if !self.preemptions.is_empty() {
+            text.push_str("\nPossible, if somebody gives way\n");
+            for of in &self.preemptions {
+                let give =
+                    |victim: &VictimReport| format!("{} {} gave up {}", victim.app, victim.workload, victim.replicas);
+                let victims: Vec<String> = of.victims.iter().map(give).collect();
+                let _ = writeln!(
+                    text,
+                    "  {} {}: {} more in {}, if {}; `fleetwright preempt {}` does it",
+                    of.app,
+                    of.workload,
+                    of.replicas,
+                    of.cluster,
+                    victims.join(", "),
+                    of.app
+                );
             }
         }
         if wide {

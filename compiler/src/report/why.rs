@@ -343,12 +343,15 @@ fn rule(workload: &Workload) -> String {
         Share::Everywhere => "in every selected cluster".to_owned(),
         Share::Whole => format!("{}, whole in one cluster", many(workload.replicas)),
         Share::Divided => {
-            let Replicas { strategy, capacity, min, max, .. } = &workload.policy;
+            let Replicas { strategy, weigh_by, capacity, min, max, .. } = &workload.policy;
             let strategy = match strategy {
                 None => "placed in the one cluster that is selected",
                 Some(Strategy::Duplicated) => "in every selected cluster",
                 Some(Strategy::StaticWeight) => "divided by static weights",
-                Some(Strategy::DynamicWeight) => "divided by the room of each cluster",
+                Some(Strategy::DynamicWeight) => match weigh_by {
+                    None => "divided by the room of each cluster",
+                    Some(_) => "divided by what its estimator says of each cluster",
+                },
                 Some(Strategy::Aggregated) => "on as few clusters as hold them",
             };
             let capacity = match capacity {

@@ -192,6 +192,7 @@ impl FleetFixture {
                 name_span: Span::default(),
                 labels: Labels::new(),
                 priority: 0,
+                preempts: false,
                 survive: None,
                 placement: Placement {
                     candidates: all.clone(),
@@ -324,7 +325,17 @@ pub fn policy(strategy: Strategy) -> Replicas {
     let capacity = if strategy == Strategy::StaticWeight { Capacity::Cap } else { Capacity::Require };
     let digest = DigestWriter::new().part(format!("{strategy:?}").as_bytes()).finish();
     let autoscaled = AutoscaledPolicy { books_max: false, counts_max: true };
-    Replicas { strategy: Some(strategy), total: None, weights: None, capacity, min: 0, max: None, autoscaled, digest }
+    Replicas {
+        strategy: Some(strategy),
+        total: None,
+        weights: None,
+        weigh_by: None,
+        capacity,
+        min: 0,
+        max: None,
+        autoscaled,
+        digest,
+    }
 }
 
 impl AppFixture {
@@ -534,6 +545,11 @@ impl AppFixture {
     }
 
     /// Static weights such as `a=3 b=2` of the last workload; other clusters have none.
+    /// By what an estimator says.
+    pub fn weigh_by(self, name: &str) -> Self {
+        self.with(|policy| policy.weigh_by = Some(name.into()))
+    }
+
     pub fn weights(self, fixture: &FleetFixture, text: &str) -> Self {
         let rules = text.split_whitespace().map(|pair| {
             let (cluster, weight) = pair.split_once('=').unwrap();

@@ -26,13 +26,9 @@ pub struct Headroom {
 /// By cluster id, resources by name; `None` where the capacity is unknown.
 #[must_use]
 pub fn headroom(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Vec<Option<Vec<Headroom>>> {
-    let mut ledger = Ledger::new(rooms::pools(fleet, record));
-    let empty: Vec<_> = fleet.cluster_ids().map(|cluster| ledger.free(cluster)).collect();
-    for daemons in [true, false] {
-        for id in fleet.app_ids() {
-            book(&mut ledger, fleet, variants, target, id, daemons);
-        }
-    }
+    let empty = Ledger::new(rooms::pools(fleet, record));
+    let empty: Vec<_> = fleet.cluster_ids().map(|cluster| empty.free(cluster)).collect();
+    let ledger = booked(fleet, variants, record, target);
     let left = |(cluster, offered): (ClusterId, Option<BTreeMap<SmolStr, i128>>)| {
         let free = ledger.free(cluster)?;
         let of = |(resource, offered): (SmolStr, i128)| {
@@ -42,6 +38,17 @@ pub fn headroom(fleet: &Fleet, variants: &Variants, record: &Record, target: &Ta
         Some(offered?.into_iter().map(of).collect())
     };
     fleet.cluster_ids().zip(empty).map(left).collect()
+}
+
+/// The ledger with a target booked in it: DaemonSets first, as they shrink the nodes.
+pub(super) fn booked(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Ledger {
+    let mut ledger = Ledger::new(rooms::pools(fleet, record));
+    for daemons in [true, false] {
+        for id in fleet.app_ids() {
+            book(&mut ledger, fleet, variants, target, id, daemons);
+        }
+    }
+    ledger
 }
 
 /// Books the seats of an app: those of its DaemonSets, or all others.

@@ -192,6 +192,11 @@ impl Ledger {
         if self.eligible(class, cluster).len() < 2 {
             return None;
         }
+        self.id(cluster, pool)
+    }
+
+    /// The pool by its position in its cluster.
+    pub fn id(&self, cluster: ClusterId, pool: PoolRef) -> Option<PoolId> {
         let position = self.rooms.pools(cluster).position(|p| p == pool)?;
         u16::try_from(position).ok().map(PoolId)
     }

@@ -19,6 +19,7 @@ mod headroom;
 mod ledger;
 mod phases;
 mod placed;
+mod preempt;
 pub mod quota;
 mod rooms;
 mod scope;
@@ -34,6 +35,7 @@ mod view;
 
 pub use headroom::{Headroom, headroom};
 pub use placed::placed;
+pub use preempt::{Preemption, Victim, preemptions};
 pub use target::{AppTarget, Deficit, Seat, Target, Verdict};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,12 +1,12 @@
 //! What a pass works on: the ledger, what runs, and what each app could not get.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::filter::Release;
 use super::ledger::{ClassId, Ledger, Resolved};
 use super::quota::{self, AppUsage, Left, Pods, Usage};
 use super::scope::Scope;
-use super::state::{AppState, Row, by_cluster};
+use super::state::{AppState, Row, by_cluster, pool_name};
 use super::view::{View, is_daemon};
 use super::{Deficit, view};
 use crate::api::Capacity;
@@ -235,6 +235,15 @@ impl Stage<'_, '_> {
             .collect();
         let each = self.view.workload(id, workload).autoscaled.map_or(1, |autoscaled| autoscaled.counted_for_each());
         Left::new(quotas, &used, each)
+    }
+
+    /// The names of the pools that a workload may use in a cluster, where it is divided by what an estimator says.
+    pub fn usable_pools(&mut self, id: AppId, workload: usize, cluster: ClusterId) -> BTreeSet<SmolStr> {
+        let class = self.view.class(id, workload, cluster).filter(|_| self.view.is_estimated(id, workload));
+        let Some(class) = class else { return BTreeSet::new() };
+        let pools: Vec<PoolRef> = self.ledger.eligible(class, cluster).iter().map(|eligible| eligible.pool).collect();
+        let ids = pools.into_iter().filter_map(|pool| self.ledger.id(cluster, pool));
+        ids.map(|pool| pool_name(self.view.fleet, cluster, pool)).collect()
     }
 
     /// What one pod of a workload counts by in a cluster.

@@ -10,9 +10,9 @@ use super::groups::Groups;
 use super::ledger::{ClassId, Ledger};
 use super::select::Class;
 use crate::api::{Capacity, Strategy};
-use crate::base::{AppId, ClusterId};
+use crate::base::{AppId, ClusterId, SmolStr};
 use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload};
-use crate::placements::Record;
+use crate::placements::{Estimates, Record};
 use crate::variants::{AppVariants, Variants};
 
 use super::Scenario;
@@ -21,6 +21,7 @@ use super::Scenario;
 pub(super) struct View<'a> {
     pub fleet: &'a Fleet,
     pub variants: &'a Variants,
+    record: &'a Record,
     conditions: Vec<Conditions>,
     evicted: BTreeSet<(AppId, ClusterId)>,
     /// Apps whose recorded placement stays as it is.
@@ -71,7 +72,7 @@ impl<'a> View<'a> {
     pub fn new(
         fleet: &'a Fleet,
         variants: &'a Variants,
-        record: &Record,
+        record: &'a Record,
         scenario: &Scenario,
         ledger: &mut Ledger,
     ) -> Self {
@@ -98,7 +99,7 @@ impl<'a> View<'a> {
         let together = Groups::new(fleet, &order, |placement| placement.affinity.as_ref());
         let apart = Groups::new(fleet, &order, |placement| placement.anti_affinity.as_ref());
         let topologies = topologies(fleet);
-        Self { fleet, variants, conditions, evicted, suspended, apps, order, together, apart, topologies }
+        Self { fleet, variants, record, conditions, evicted, suspended, apps, order, together, apart, topologies }
     }
 
     /// The group of a cluster by a key that some app spreads over, numbered in name order; `None` where it has no value.
@@ -167,6 +168,33 @@ impl<'a> View<'a> {
             return None;
         }
         self.variants.apps[id.index()].of(cluster).workloads[workload].replicas
+    }
+
+    /// Whether a workload is divided by what an estimator says.
+    pub fn is_estimated(&self, id: AppId, workload: usize) -> bool {
+        self.estimates(id, workload).is_some()
+    }
+
+    fn estimates(&self, id: AppId, workload: usize) -> Option<&'a Estimates> {
+        let policy = &self.workload(id, workload).policy;
+        let by = policy.weigh_by.as_ref().filter(|_| policy.strategy == Some(Strategy::DynamicWeight))?;
+        self.record.estimates.get(by)
+    }
+
+    /// What an estimator says of a cluster: for the cluster, and for the pools that the workload may use. `None` where the
+    /// workload is not divided by one.
+    pub fn estimate(
+        &self,
+        id: AppId,
+        workload: usize,
+        cluster: ClusterId,
+        uses: impl Fn(&SmolStr) -> bool,
+    ) -> Option<u64> {
+        let estimates = self.estimates(id, workload)?;
+        let key = (self.fleet.team(self.fleet.app(id).team).name.clone(), self.fleet.cluster(cluster).name.clone());
+        let rows = estimates.get(&key).into_iter().flatten();
+        let counts = rows.filter(|(pool, _)| pool.as_ref().is_none_or(&uses));
+        Some(counts.fold(0, |sum, (_, room)| sum.saturating_add(*room)))
     }
 
     /// Whether a workload never moves by itself.

@@ -162,7 +162,11 @@ fn placements_after(compiled: &Compiled, only: Option<&BTreeSet<(SmolStr, SmolSt
 }
 
 /// Writes the files of the teams whose placements differ; the others keep their bytes.
-fn write_placements(record: &mut RecordFiles, compiled: &Compiled, placed: &Placed) -> Result<(), DecideError> {
+pub(super) fn write_placements(
+    record: &mut RecordFiles,
+    compiled: &Compiled,
+    placed: &Placed,
+) -> Result<(), DecideError> {
     type Team<'a> = BTreeMap<&'a SmolStr, &'a PlacedApp>;
     fn by_team(placed: &Placed) -> BTreeMap<&SmolStr, Team<'_>> {
         let mut teams: BTreeMap<&SmolStr, Team<'_>> = BTreeMap::new();

@@ -1,5 +1,10 @@
 //! What people order.
 
+use std::collections::BTreeSet;
+
+use fleetwright_compiler::model::Fleet;
+use fleetwright_compiler::rebalance::Budget;
+
 use super::world::{World, app, fleet, refusal, seats};
 use crate::commit::{Cause, Trailers};
 use crate::decide::orders;
@@ -20,6 +25,57 @@ fn a_drain_moves_everything_in_one_commit_and_uncordon_takes_it_back() {
     world.order(|desk| orders::uncordon(desk, "a")).unwrap().expect("a commit");
     assert!(!world.files("live").contains_key("state/lifecycle/a.yaml"));
     assert_eq!(world.seats("web"), seats([("b", 3), ("c", 3)]), "nothing moves back by itself");
+    assert_eq!(world.advance().unwrap().pushed, []);
+}
+
+#[test]
+fn a_rebalance_is_one_commit_and_the_next_is_none() {
+    let world = World::live(&fleet());
+    world.order(|desk| orders::drain(desk, "a")).unwrap().expect("a commit");
+    world.order(|desk| orders::uncordon(desk, "a")).unwrap().expect("a commit");
+    assert_eq!(world.seats("web"), seats([("b", 3), ("c", 3)]));
+    let rebalance = |budget| {
+        let all = |fleet: &Fleet| fleet.app_ids().collect();
+        let pushed = world.order(|desk| orders::rebalance(desk, &all, budget).map(|(proposal, _)| proposal));
+        pushed.unwrap().map(|pushed| (pushed.cause, pushed.message.lines().next().unwrap().to_owned()))
+    };
+    assert_eq!(rebalance(Budget::Replicas(1)), Some((Cause::Rebalance, "Rebalance t/web".to_owned())));
+    assert_eq!(world.seats("web"), seats([("a", 1), ("b", 2), ("c", 3)]));
+    assert_eq!(world.advance().unwrap().pushed, [], "what is left to move waits for the next order");
+    assert!(rebalance(Budget::Unlimited).is_some());
+    assert_eq!(world.seats("web"), seats([("a", 2), ("b", 2), ("c", 2)]));
+    assert_eq!(rebalance(Budget::Unlimited), None);
+    let nobody = world.order(|desk| orders::rebalance(desk, &|_| BTreeSet::new(), Budget::Unlimited).map(|(p, _)| p));
+    assert_eq!(refusal(nobody).1, "no App of what is live is selected");
+}
+
+#[test]
+fn others_give_way_only_when_somebody_says_so() {
+    let mut files = fleet();
+    for name in ["a", "b", "c"] {
+        let cluster = files.get_mut(&format!("clusters/{name}.yaml")).unwrap();
+        let pool = "{nodePools: [{name: p, nodes: 1, allocatable: {cpu: 600m, memory: 1Gi, pods: \"100\"}}]}";
+        *cluster = cluster.replace("spec: {}", &format!("spec: {pool}"));
+    }
+    let team = files.get_mut("teams/t.yaml").unwrap();
+    *team = team.replace("spec: {", "spec: {priorityClassNames: [urgent], ");
+    let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: urgent}\nvalue: 10\npreemptionPolicy: \
+                 PreemptLowerPriority\n";
+    files.insert("policies/urgent.yaml".into(), class.into());
+    app(&mut files, "web", 18, "");
+    let world = World::live(&files);
+    assert_eq!(world.seats("web"), seats([("a", 6), ("b", 6), ("c", 6)]));
+    app(&mut files, "hot", 2, "");
+    let hot = files.get_mut("teams/t/hot/app.yaml").unwrap();
+    *hot = hot.replace("namespace: t\n", "namespace: t\n  priorityClassName: urgent\n");
+    world.commit_main(&files);
+    world.advance().unwrap();
+    assert_eq!((world.seats("web"), world.seats("hot")), (seats([("a", 6), ("b", 6), ("c", 6)]), seats([])));
+    let nothing = refusal(world.order(|desk| orders::preempt(desk, "t/web")));
+    assert!(nothing.0 == "guarded" && nothing.1.contains("nothing is proposed for App t/web"), "{nothing:?}");
+    let pushed = world.order(|desk| orders::preempt(desk, "t/hot")).unwrap().expect("a commit");
+    assert_eq!((pushed.cause, pushed.message.lines().next()), (Cause::Preempt, Some("Preempt for t/hot")));
+    assert_eq!((world.seats("web"), world.seats("hot")), (seats([("a", 4), ("b", 6), ("c", 6)]), seats([("a", 2)])));
     assert_eq!(world.advance().unwrap().pushed, []);
 }
 

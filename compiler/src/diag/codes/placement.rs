@@ -44,4 +44,7 @@ family! {
     /// An App is applied in a cluster once those in its `dependsOn` are Current there, and one of them does not go to all of
     /// its clusters. In those without it the App is never applied. Place both alike, or wait for less.
     WAITS_ELSEWHERE = 1145 Warning "app that waits for one that goes elsewhere";
+    /// `weighBy` names an estimator, and the record holds no estimates of it (`state/estimates/<name>.yaml`). Until it does,
+    /// the room of node pools is the weight.
+    NO_ESTIMATES = 1146 Warning "estimates missing";
 }

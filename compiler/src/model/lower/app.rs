@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::policy::Priority;
 use super::relations::Relations;
 use super::{Docs, Lowering, fleet, manifests, objects, overrides, placement, selector, team, tide, workload};
 use crate::api::{self, AppSpec, FailoverSpec, ObjectMatch, ObjectRule, PlacementSpec};
@@ -183,7 +184,8 @@ impl<'d> AppLowering<'_, '_, 'd> {
             name_span: name.span,
             namespace: namespace.clone(),
             labels,
-            priority,
+            priority: priority.value,
+            preempts: priority.preempts,
             survive: survive.as_ref().map(|survive| survive.value).or(team.survive),
             placement,
             objects,
@@ -214,7 +216,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
         }
     }
 
-    fn priority(&mut self, class: Option<&Spanned<SmolStr>>) -> i32 {
+    fn priority(&mut self, class: Option<&Spanned<SmolStr>>) -> Priority {
         let Some(class) = class else { return self.cx.default_priority };
         super::policy::known_class(self.cx, self.file, class);
         let team = &self.cx.teams[self.team.index()];

@@ -342,21 +342,18 @@ fn spread(cx: &mut Lowering<'_>, file: FileId, written: &[Spanned<SpreadSpec>]) 
     spread
 }
 
+/// `weighBy` of who weighs by the room that there is.
+const AVAILABLE: &str = "Available";
+
 /// Lowers a `replicas` block.
 pub(super) fn replicas(cx: &mut Lowering<'_>, file: FileId, written: &ReplicasSpec) -> Replicas {
     let ReplicasSpec { strategy, total, weights, weigh_by, capacity, per_cluster, autoscaled } = written;
     let strategy_value = strategy.as_ref().map(|s| s.value);
     if let Some(weigh_by) = weigh_by {
-        if weigh_by.as_str() != "Available" {
-            cx.report(
-                Diagnostic::new(
-                    codes::fields::NOT_YET,
-                    Place::Span(file, weigh_by.span),
-                    format!("`weighBy: {}`: estimators are not supported yet", weigh_by.value),
-                )
-                .help("`Available` weighs by the room for replicas"),
-            );
-        } else if strategy_value.is_some_and(|s| s != Strategy::DynamicWeight) {
+        if weigh_by.as_str() != AVAILABLE {
+            cx.check_name(file, weigh_by, NameRule::Dns1123Subdomain, "estimator");
+        }
+        if strategy_value.is_some_and(|s| s != Strategy::DynamicWeight) {
             cx.error(
                 codes::placement::CONTRADICTION,
                 Place::Span(file, weigh_by.span),
@@ -395,6 +392,7 @@ pub(super) fn replicas(cx: &mut Lowering<'_>, file: FileId, written: &ReplicasSp
         strategy: strategy_value,
         total: total.as_ref().map(|t| t.value),
         weights: rules,
+        weigh_by: weigh_by.as_ref().map(|name| name.value.clone()).filter(|name| name != AVAILABLE),
         capacity: capacity.as_ref().map_or_else(|| default_capacity(strategy_value), |c| c.value),
         min: least,
         max: max.map(|m| m.value),

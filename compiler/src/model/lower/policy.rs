@@ -3,11 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::{Docs, Lowering};
-use crate::api::{Metadata, PriorityClass};
+use crate::api::{Metadata, PreemptionPolicy, PriorityClass};
 use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check, nearest};
 use crate::base::{FileId, SmolStr, Span, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
+
+/// What a priority class says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Priority {
+    pub value: i32,
+    /// Whether a preemption is proposed.
+    pub preempts: bool,
+}
 
 /// Reads `kind: PriorityClass` into the table of priorities.
 pub(super) fn priority_classes(cx: &mut Lowering<'_>, docs: &Docs<'_>) {
@@ -20,16 +28,21 @@ pub(super) fn priority_classes(cx: &mut Lowering<'_>, docs: &Docs<'_>) {
             value,
             global_default,
             description: _,
-            preemption_policy: _, // Never, or refused as not yet
+            preemption_policy,
         } = class;
         cx.check_name(file, &metadata.name, NameRule::Dns1123Subdomain, "priority class name");
         labels(cx, file, metadata);
-        cx.classes.insert(metadata.name.value.clone(), value.value);
+        let preempts = match preemption_policy.as_ref().map(|policy| policy.value) {
+            None | Some(PreemptionPolicy::Never) => false,
+            Some(PreemptionPolicy::PreemptLowerPriority) => true,
+        };
+        let priority = Priority { value: value.value, preempts };
+        cx.classes.insert(metadata.name.value.clone(), priority);
         if let Some(flag) = global_default.as_ref().filter(|g| g.value) {
             match default {
                 None => {
                     default = Some((file, flag));
-                    cx.default_priority = value.value;
+                    cx.default_priority = priority;
                 }
                 Some((first_file, first)) => cx.report(
                     Diagnostic::new(

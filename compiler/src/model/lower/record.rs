@@ -1,6 +1,7 @@
 //! The record, with its names held against the fleet: what it says of something that is gone is reported, never dropped in
 //! silence, and nothing it says is said twice.
 
+mod estimates;
 mod observed;
 mod placed;
 
@@ -42,6 +43,9 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
             RecordDoc::Suspended(suspended) => {
                 suspended.iter().for_each(|app| placements.suspended(cx, id, app, &mut record));
             }
+            RecordDoc::Estimates(rows) => {
+                record.estimates.insert(team.clone(), estimates::read(cx, id, rows));
+            }
             RecordDoc::Capacity(_)
             | RecordDoc::Taints(_)
             | RecordDoc::Lifecycle(_)
@@ -54,6 +58,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
         }
     }
     placements.finish(cx, &mut record);
+    estimates::missing(cx, apps, &record);
     record
 }
 

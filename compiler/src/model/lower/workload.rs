@@ -244,14 +244,16 @@ fn share(
 /// A rule's `replicas` over the app's, field by field. Weights and what follows from a strategy belong together: a rule
 /// that states a strategy takes none of them from the app.
 fn overlay(base: &Replicas, written: &ReplicasSpec, own: Replicas) -> Replicas {
-    let ReplicasSpec { strategy, total, weights, weigh_by: _, capacity, per_cluster, autoscaled } = written;
+    let ReplicasSpec { strategy, total, weights, weigh_by, capacity, per_cluster, autoscaled } = written;
     let mut digest = DigestWriter::new();
     digest.part(&base.digest.0).part(&own.digest.0);
-    let divides = strategy.is_some() || weights.is_some();
+    let weighs = strategy.is_some() || weigh_by.is_some();
+    let divides = weighs || weights.is_some();
     Replicas {
         strategy: own.strategy.or(base.strategy),
         total: if total.is_some() { own.total } else { base.total },
         weights: if divides { own.weights } else { base.weights.clone() },
+        weigh_by: if weighs { own.weigh_by } else { base.weigh_by.clone() },
         capacity: if capacity.is_some() || strategy.is_some() { own.capacity } else { base.capacity },
         min: if per_cluster.is_some() { own.min } else { base.min },
         max: if per_cluster.is_some() { own.max } else { base.max },

@@ -129,7 +129,10 @@ fn for_lead(
     let room = task.shared_room(cluster, room);
     let quota = task.left.cap(cluster, stage.pod(id, task.workload, cluster)).map(u64::from);
     let kept = seat::previous(stage, id, task, cluster, room).min(bounds.max.unwrap_or(u32::MAX));
-    let room = if stage.is_fresh(id, cluster) {
+    // Where an estimator sees nothing, nothing is divided to.
+    let pools = stage.usable_pools(id, task.workload, cluster);
+    let nothing = stage.view.estimate(id, task.workload, cluster, |pool| pools.contains(pool)) == Some(0);
+    let room = if stage.is_fresh(id, cluster) && !nothing {
         [room, bounds.max.map(u64::from), quota].into_iter().flatten().min()
     } else {
         Some(0)

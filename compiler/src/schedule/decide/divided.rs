@@ -21,10 +21,14 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     let mut candidates = Vec::with_capacity(clusters.len());
     for cluster in &clusters {
         let bounds = bounds(workload, *cluster);
+        let usable = stage.usable_pools(id, task.workload, *cluster);
         let room = seat::room(stage, id, task.workload, task.wanted, *cluster);
         let room = task.shared_room(*cluster, room);
         candidates.push(Candidate {
-            weight: bounds.weight,
+            weight: stage
+                .view
+                .estimate(id, task.workload, *cluster, |pool| usable.contains(pool))
+                .unwrap_or(bounds.weight),
             room,
             max: bounds.max,
             quota: task.left.cap(*cluster, stage.pod(id, task.workload, *cluster)),
@@ -39,7 +43,11 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     let start = if matches!(former, Weights::Former(_)) && !frozen { Start::Anew } else { Start::Steady };
     let division = |candidates: &[Candidate]| {
         divide(&Division {
-            strategy: strategy(&workload.policy),
+            strategy: if stage.view.is_estimated(id, task.workload) {
+                Strategy::EstimatedWeight
+            } else {
+                strategy(&workload.policy)
+            },
             capacity: capacity(workload.policy.capacity),
             start,
             replicas: task.wanted,

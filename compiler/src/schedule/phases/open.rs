@@ -1,7 +1,7 @@
 //! Which apps take a turn: what is settled stays as it is, however the fleet looks now.
 
 use crate::base::{AppId, ClusterId};
-use crate::model::{Share, Workload};
+use crate::model::{ClusterSet, Share, Spread, TopologyKey, Workload};
 use crate::schedule::select::Class;
 use crate::schedule::stage::{Held, Stage};
 use crate::schedule::state::Weights;
@@ -15,6 +15,8 @@ pub(super) struct Open {
     pub must: bool,
     /// It only gives up replicas of a lowered total.
     pub only_shrinks: bool,
+    /// Nothing but its spread is wrong: then it changes only for a better one, or for more replicas.
+    pub only_spread: bool,
 }
 
 #[derive(Default)]
@@ -47,10 +49,12 @@ pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
         }
         in_use.push(held.iter().filter(|(_, h)| h.stays > 0).map(|(cluster, _)| *cluster).collect());
     }
-    found.must |= breaks_spread(stage, id, &in_use);
+    let breaks_spread = breach(stage, id, &stage.apps[id.index()].clusters, &in_use) > 0;
+    let only_spread = breaks_spread && !found.must && !found.shrinks;
+    found.must |= breaks_spread;
     let only_shrinks = found.shrinks && !found.must && !found.short;
     let must = found.must || found.shrinks;
-    (must || found.short).then_some(Open { must, only_shrinks })
+    (must || found.short).then_some(Open { must, only_shrinks, only_spread })
 }
 
 /// The set of an app that is copied to every cluster follows the clusters at once; so does one that has no set yet.
@@ -93,25 +97,26 @@ fn copies(stage: &Stage<'_, '_>, id: AppId, workload: usize, held: &[(ClusterId,
     found.short |= wanted > 0 && stage.apps[id.index()].clusters.iter().any(|c| lacking(&c));
 }
 
-/// Whether what runs occupies too few or too many groups of a key: the constraint changed, or a group was lost.
-fn breaks_spread(stage: &Stage<'_, '_>, id: AppId, in_use: &[Vec<ClusterId>]) -> bool {
+/// By how many groups what runs misses its constraints, too many and too few together: a constraint changed, a group was
+/// lost, or a workload found no room in one. `in_use` is by workload.
+pub(super) fn breach(stage: &Stage<'_, '_>, id: AppId, selected: &ClusterSet, in_use: &[Vec<ClusterId>]) -> u32 {
     let app = stage.view.fleet.app(id);
-    let groups = |key, clusters: &mut dyn Iterator<Item = ClusterId>| {
+    let groups = |key: &TopologyKey, clusters: &mut dyn Iterator<Item = ClusterId>| {
         let mut groups: Vec<Option<u32>> = clusters.map(|cluster| stage.view.group(key, cluster)).collect();
         groups.sort_unstable();
         groups.dedup();
         u32::try_from(groups.len()).unwrap_or(u32::MAX)
     };
-    app.placement.spread.iter().any(|spread| {
-        let state = &stage.apps[id.index()];
-        let selected = groups(&spread.key, &mut state.clusters.iter());
-        let too_many = spread.max.is_some_and(|max| selected > max);
-        let too_few = app.workloads.iter().zip(in_use).any(|(workload, clusters)| {
+    let of = |spread: &Spread| {
+        let excess = spread.max.map_or(0, |max| groups(&spread.key, &mut selected.iter()).saturating_sub(max));
+        let missing = app.workloads.iter().zip(in_use).map(|(workload, clusters)| {
             let spreads = workload.share == Share::Divided && workload.replicas >= spread.min && spread.min > 1;
             let copied = workload.share == Share::Everywhere && !is_daemon(workload) && workload.replicas > 0;
-            (spreads || (copied && stage.view.app(id).class == Class::Duplicated))
-                && groups(&spread.key, &mut clusters.iter().copied()) < spread.min
+            let counts = spreads || (copied && stage.view.app(id).class == Class::Duplicated);
+            let have = groups(&spread.key, &mut clusters.iter().copied());
+            if counts { spread.min.saturating_sub(have) } else { 0 }
         });
-        too_many || too_few
-    })
+        missing.fold(excess, u32::saturating_add)
+    };
+    app.placement.spread.iter().map(of).fold(0, u32::saturating_add)
 }

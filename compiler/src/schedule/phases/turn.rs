@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::AppId;
+use crate::base::{AppId, ClusterId};
 use crate::model::Share;
 use crate::schedule::Deficit;
 use crate::schedule::decide::{Decision, Mode, decide};
 use crate::schedule::select::{Class, Failure};
 use crate::schedule::stage::Stage;
-use crate::schedule::state::{AppState, by_cluster, total};
+use crate::schedule::state::{AppState, WorkloadState, by_cluster, total};
 use crate::schedule::view::is_daemon;
 
 use super::Open;
+use super::open::breach;
 
 /// Decides an app. Its rows are booked before and after.
 pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
@@ -41,7 +42,8 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
         }
     }
     let gains = measure(stage, id, &decision.state, &decision.placed) > measure(stage, id, &before, &settled);
-    if !why.must && !gains {
+    let in_vain = why.only_spread && misses(stage, id, &decision.state) >= misses(stage, id, &before);
+    if (!why.must || in_vain) && !gains {
         stage.rebook(id, &decision.state, &before);
         decision.state = before;
         decision.placed = settled;
@@ -51,6 +53,14 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
     stage.deficits[id.index()] = deficits(stage, id, &decision, refused);
     stage.apps[id.index()] = decision.state;
     stage.look_around(id);
+}
+
+/// By how many groups a state misses the spread of its app.
+fn misses(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> u32 {
+    let clusters =
+        |workload: &WorkloadState| by_cluster(&workload.rows).into_iter().map(|(cluster, _)| cluster).collect();
+    let in_use: Vec<Vec<ClusterId>> = state.workloads.iter().map(clusters).collect();
+    breach(stage, id, &state.clusters, &in_use)
 }
 
 /// Decides an app in each of its tiers: in the one that it is in, then in all in order. The first that holds all of it is

@@ -31,7 +31,7 @@ impl Policy {
     fn class(&self) -> Class {
         match self.strategy {
             Strategy::Duplicated => Class::Duplicated,
-            Strategy::StaticWeight | Strategy::DynamicWeight => Class::Widest,
+            Strategy::StaticWeight | Strategy::DynamicWeight | Strategy::EstimatedWeight => Class::Widest,
             Strategy::Aggregated => Class::Fewest,
         }
     }

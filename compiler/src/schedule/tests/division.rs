@@ -1,8 +1,10 @@
 //! Division, growth and shrinkage of one app: facts of the problem cases and of the specification.
 
 use crate::api::{Capacity, Strategy};
+use crate::base::SmolStr;
+use crate::placements::Estimates;
 use crate::schedule::Deficit;
-use crate::schedule::fixture::FleetFixture;
+use crate::schedule::fixture::{FleetFixture, taint};
 
 /// (weights, replicas, result) over clusters a, b, c, d with nothing running.
 #[test]
@@ -110,4 +112,42 @@ fn unlimited_where_capacity_is_not_stated() {
     let app = fleet.app("web", Strategy::StaticWeight).deployment(4).with(|p| p.capacity = Capacity::Require);
     fleet.add(app);
     assert_eq!(fleet.placed("web"), "a=2 b=2");
+}
+
+/// What an estimator says weighs; what fits is still a matter of room, and what runs stays.
+#[test]
+fn estimates_weigh_and_do_not_bound() {
+    let fleet = |estimates: &[(&str, Option<&str>, u64)]| {
+        let mut fleet = FleetFixture::new(&["a", "b"]);
+        fleet.pool("a", "p", 10, "cpu=1000");
+        fleet.pool("b", "p", 10, "cpu=1000");
+        fleet.pool("b", "gpu", 2, "cpu=1000").taints = vec![taint("gpu:NoSchedule")];
+        let app = fleet.app("web", Strategy::DynamicWeight).deployment_of(8, "cpu=1000");
+        fleet.add(app.weigh_by("told"));
+        let mut of = Estimates::new();
+        for (cluster, pool, room) in estimates {
+            let rows = of.entry(("team".into(), (*cluster).into())).or_default();
+            rows.insert(pool.map(SmolStr::from), *room);
+        }
+        fleet.record.estimates.insert("told".into(), of);
+        fleet
+    };
+    for (estimates, expected) in [
+        (vec![("a", None, 30), ("b", None, 10)], "a=6 b=2"),
+        (vec![("a", None, 10)], "a=8"),
+        // pools that the app may not use do not count
+        (vec![("a", None, 10), ("b", Some("p"), 10), ("b", Some("gpu"), 90)], "a=4 b=4"),
+        // more is said than fits
+        (vec![("a", None, 1000), ("b", None, 1)], "a=8"),
+    ] {
+        assert_eq!(fleet(&estimates).placed("web"), expected, "{estimates:?}");
+    }
+    // nothing is said at all: by room
+    let mut silent = fleet(&[]);
+    silent.record.estimates.clear();
+    assert_eq!(silent.placed("web"), "a=4 b=4");
+    // what runs stays, whatever is said, and growth follows what is said
+    let mut runs = fleet(&[("a", None, 1), ("b", None, 0)]);
+    runs.runs("web", "b=6");
+    assert_eq!(runs.placed("web"), "a=2 b=6");
 }

@@ -6,7 +6,9 @@
 mod approve;
 mod cordon;
 mod failover;
+mod preempt;
 mod promote;
+mod rebalance;
 mod suspend;
 mod undo;
 
@@ -23,7 +25,9 @@ use crate::record_files::RecordFiles;
 pub use approve::approve;
 pub use cordon::{cordon, drain, uncordon};
 pub use failover::{failback, failover};
+pub use preempt::preempt;
 pub use promote::promote;
+pub use rebalance::{of as rebalance_of, rebalance};
 pub use suspend::{resume, suspend};
 pub use undo::{Hold, Undone, undo};
 

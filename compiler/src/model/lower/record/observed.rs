@@ -27,6 +27,7 @@ pub(super) fn read(
         RecordDoc::Placements(_)
         | RecordDoc::Tides(_)
         | RecordDoc::Suspended(_)
+        | RecordDoc::Estimates(_)
         // the decider's own, which decides nothing about a compile
         | RecordDoc::Decider(_)
         | RecordDoc::Pin(_)

@@ -1,0 +1,46 @@
+//! `fleetwright preempt`: others give way to an app that is short.
+
+use fleetwright_compiler::Session;
+use fleetwright_reconciler::decide::orders;
+
+use crate::args::Format;
+use crate::context::Context;
+use crate::exit::{Failure, Outcome};
+use crate::order::{self, OrderArgs};
+use crate::why::app_named;
+use crate::{fleet, plan};
+
+/// Accept that replicas of lower priority give way to an app that finds no room
+///
+/// `plan` says what would have to go, for apps whose priority class says `preemptionPolicy: PreemptLowerPriority`. Nothing is
+/// ever taken away without this. In a folder the placements are written into `placements/`; of a Git repository with a live
+/// branch, it is a commit there.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    order: OrderArgs,
+
+    /// The app that is short
+    #[arg(value_name = "TEAM/APP")]
+    app: String,
+}
+
+/// The forms it has.
+pub const FORMATS: &[Format] = order::FORMATS;
+
+pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
+    let opened = fleet::open(context);
+    let folder = opened.as_ref().ok().and_then(|opened| opened.record_folder().ok());
+    let (Ok(opened), Some(folder)) = (&opened, folder) else {
+        return order::run(context, &args.order, |desk, _| Ok(orders::preempt(desk, &args.app)?));
+    };
+    let compiled = fleet::compile(context, &Session::new(), opened)?;
+    let id = app_named(&compiled.fleet, &args.app)?;
+    let Some(found) = compiled.preemptions.iter().find(|of| of.app == id) else {
+        return Err(Failure::Guard(format!("nothing is proposed for {}: `fleetwright plan` says what is", args.app)));
+    };
+    let mut placed = compiled.record.apps.clone();
+    placed.extend(found.placed.clone());
+    plan::write_placed(folder, &compiled, &placed)?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,186 @@
+//! `fleetwright rebalance`: apps placed afresh, within a budget of replicas that move.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use fleetwright_compiler::base::AppId;
+use fleetwright_compiler::base::labels::LabelQuery;
+use fleetwright_compiler::model::Fleet;
+use fleetwright_compiler::rebalance::{Budget, Rebalance};
+use fleetwright_compiler::{Compiled, Session};
+use fleetwright_reconciler::decide::orders;
+
+use crate::args::Format;
+use crate::context::Context;
+use crate::exit::{Failure, Outcome};
+use crate::order::{self, OrderArgs};
+use crate::{fleet, output, plan, streams};
+
+/// Place apps afresh, as if they were new
+///
+/// A cluster that is added or uncordoned changes nothing for apps that are settled; this does. What other apps run stays
+/// as it is, and no app comes out with fewer replicas than it has. With --max-move, at most so many replicas leave their
+/// cluster; the next run goes on, and one that finds everything in place does nothing. Suspended apps, Jobs and apps with
+/// volumes stay where they are.
+///
+/// In a folder the placements are written into `placements/`; of a Git repository with a live branch, it is a commit there.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    order: OrderArgs,
+
+    /// Apps with these labels, as `kubectl -l` takes them
+    #[arg(short = 'l', long = "selector", value_name = "QUERY", required_unless_present = "team")]
+    labels: Option<LabelQuery>,
+
+    /// Apps of this team
+    #[arg(long, value_name = "TEAM")]
+    team: Option<String>,
+
+    /// The most replicas that may leave their cluster: a number, or a share of what the apps run (20%)
+    #[arg(long, value_name = "N|%", value_parser = budget)]
+    max_move: Option<Budget>,
+
+    /// Show what would move, by the intents at -C and the record, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// The forms it has.
+pub const FORMATS: &[Format] = order::FORMATS;
+
+fn budget(text: &str) -> Result<Budget, String> {
+    let wrong = || "expected a number of replicas, or a share such as 20%".to_owned();
+    match text.strip_suffix('%') {
+        Some(percent) => match percent.parse() {
+            Ok(percent @ 1..=100) => Ok(Budget::Percent(percent)),
+            Ok(_) | Err(_) => Err(wrong()),
+        },
+        None => text.parse().map(Budget::Replicas).map_err(|_| wrong()),
+    }
+}
+
+pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
+    let budget = args.max_move.unwrap_or(Budget::Unlimited);
+    let select = |fleet: &Fleet| selected(fleet, args);
+    let opened = fleet::open(context);
+    let folder = opened.as_ref().ok().and_then(|opened| opened.record_folder().ok());
+    if !args.dry_run && folder.is_none() {
+        return order::run(context, &args.order, |desk, _| {
+            let (proposal, found) = orders::rebalance(desk, &select, budget)?;
+            say_left(&desk.current.fleet, &found);
+            Ok(proposal)
+        });
+    }
+    let folder = folder.map(std::path::Path::to_path_buf);
+    let opened = opened?;
+    let compiled = fleet::compile(context, &Session::new(), &opened)?;
+    fleet::say_record(&opened);
+    let apps = select(&compiled.fleet);
+    if apps.is_empty() {
+        return Err(Failure::Usage("no App is selected".to_owned()));
+    }
+    let found = orders::rebalance_of(&compiled, &apps, budget);
+    let report = Report::new(&compiled.fleet, &found);
+    streams::data(&output::data(context.format(), &report, || report.to_text())?)?;
+    if let Some(folder) = folder.filter(|_| !args.dry_run) {
+        write(&folder, &compiled, &found)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn selected(fleet: &Fleet, args: &Args) -> BTreeSet<AppId> {
+    let meant = |id: &AppId| {
+        let app = fleet.app(*id);
+        args.team.as_ref().is_none_or(|team| fleet.team(app.team).name == *team)
+            && args.labels.as_ref().is_none_or(|labels| labels.matches(&app.labels))
+    };
+    fleet.app_ids().filter(meant).collect()
+}
+
+/// Only what is rebalanced is written: what else the plan would change is another decision.
+fn write(folder: &std::path::Path, compiled: &Compiled, found: &Rebalance) -> Result<(), Failure> {
+    let mut placed = compiled.record.apps.clone();
+    placed.extend(found.placed.clone());
+    plan::write_placed(folder, compiled, &placed)
+}
+
+fn say_left(fleet: &Fleet, found: &Rebalance) {
+    for (id, why) in &found.left {
+        streams::talk(&format!("{}: {why}", fleet.app_name(*id)));
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    moved: u64,
+    running: u64,
+    moves: Vec<Move>,
+    left: Vec<Left>,
+}
+
+#[derive(Serialize)]
+struct Move {
+    app: String,
+    workload: String,
+    cluster: String,
+    before: u32,
+    after: u32,
+}
+
+#[derive(Serialize)]
+struct Left {
+    app: String,
+    why: String,
+}
+
+impl Report {
+    fn new(fleet: &Fleet, found: &Rebalance) -> Self {
+        let moves = found.moves.iter().map(|change| Move {
+            app: fleet.app_name(change.app),
+            workload: change.workload.to_string(),
+            cluster: change.cluster.to_string(),
+            before: change.before,
+            after: change.after,
+        });
+        let left = found.left.iter().map(|(id, why)| Left { app: fleet.app_name(*id), why: why.to_string() });
+        Self { moved: found.moved, running: found.running, moves: moves.collect(), left: left.collect() }
+    }
+
+    fn to_text(&self) -> String {
+        let mut text = format!("{} of {} replicas move\n", self.moved, self.running);
+        for moves in self.moves.chunk_by(|a, b| a.app == b.app && a.workload == b.workload) {
+            let Some(first) = moves.first() else { continue };
+            let parts: Vec<String> =
+                moves.iter().map(|m| format!("{} {} -> {}", m.cluster, m.before, m.after)).collect();
+            text.push_str(&format!("  {} {}: {}\n", first.app, first.workload, parts.join(", ")));
+        }
+        for left in &self.left {
+            text.push_str(&format!("  {}: {}\n", left.app, left.why));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_numbers_or_shares() {
+        for (text, expected) in [
+            ("7", Some(Budget::Replicas(7))),
+            ("0", Some(Budget::Replicas(0))),
+            ("20%", Some(Budget::Percent(20))),
+            ("100%", Some(Budget::Percent(100))),
+            ("0%", None),
+            ("101%", None),
+            ("-1", None),
+            ("many", None),
+        ] {
+            assert_eq!(budget(text).ok(), expected, "{text}");
+        }
+    }
+}

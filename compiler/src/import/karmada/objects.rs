@@ -1,0 +1,516 @@
+//! Karmada's own kinds, as far as an import reads them: `policy.karmada.io/v1alpha1`, `cluster.karmada.io/v1alpha1`,
+//! `apps.karmada.io/v1alpha1`, `config.karmada.io/v1alpha1`.
+//!
+//! Source: the API of Karmada at commit f8fdd02 (its 1.19 line). A field that is not here lands in `rest`, and is said.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::base::SmolStr;
+use crate::base::quantity::Quantity;
+use crate::base::taint::{TaintEffect, Toleration};
+
+/// Fields that are not known here.
+pub(super) type Rest = Map<String, Value>;
+
+/// `spec` of a PropagationPolicy and of a ClusterPropagationPolicy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PropagationSpec {
+    #[serde(default)]
+    pub resource_selectors: Vec<ResourceSelector>,
+    /// The older name of `propagateDeps`.
+    #[serde(default)]
+    pub association: bool,
+    #[serde(default)]
+    pub propagate_deps: bool,
+    #[serde(default)]
+    pub placement: Placement,
+    #[serde(default)]
+    pub priority: i32,
+    #[serde(default)]
+    pub preemption: Preemption,
+    #[serde(default)]
+    pub dependent_overrides: Vec<SmolStr>,
+    #[serde(default)]
+    pub scheduler_name: SmolStr,
+    #[serde(default)]
+    pub failover: Option<Failover>,
+    #[serde(default)]
+    pub conflict_resolution: SmolStr,
+    #[serde(default)]
+    pub activation_preference: SmolStr,
+    #[serde(default)]
+    pub suspension: Suspension,
+    #[serde(default)]
+    pub preserve_resources_on_deletion: bool,
+    #[serde(default)]
+    pub schedule_priority: Option<SchedulePriority>,
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// Whether a policy takes templates from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(super) enum Preemption {
+    #[default]
+    Never,
+    Always,
+}
+
+/// Which templates.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceSelector {
+    /// `group/version`.
+    pub api_version: SmolStr,
+    /// The kind.
+    pub kind: SmolStr,
+    /// Empty is any.
+    #[serde(default)]
+    pub namespace: SmolStr,
+    /// Empty is any.
+    #[serde(default)]
+    pub name: SmolStr,
+    /// Read when it is asked: one that is no selector matches nothing.
+    #[serde(default)]
+    pub label_selector: Option<Value>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Placement {
+    #[serde(default)]
+    pub cluster_affinity: Option<AffinityTerm>,
+    #[serde(default)]
+    pub cluster_affinities: Vec<AffinityTerm>,
+    #[serde(default)]
+    pub cluster_tolerations: Vec<Toleration>,
+    #[serde(default)]
+    pub spread_constraints: Vec<SpreadConstraint>,
+    #[serde(default)]
+    pub replica_scheduling: Option<ReplicaScheduling>,
+    #[serde(default)]
+    pub workload_affinity: WorkloadAffinity,
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// A group of clusters, in the list with a name, and where replicas go that it cannot hold.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AffinityTerm {
+    #[serde(default)]
+    pub affinity_name: SmolStr,
+    #[serde(default)]
+    pub overflow_affinities: Vec<AffinityTerm>,
+    #[serde(flatten)]
+    pub affinity: Affinity,
+}
+
+/// Which clusters; all parts must hold.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Affinity {
+    #[serde(default)]
+    pub label_selector: Option<Value>,
+    #[serde(default)]
+    pub field_selector: FieldSelector,
+    #[serde(default)]
+    pub cluster_names: Vec<SmolStr>,
+    #[serde(default)]
+    pub exclude: Vec<SmolStr>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FieldSelector {
+    #[serde(default)]
+    pub match_expressions: Vec<FieldExpression>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct FieldExpression {
+    pub key: SmolStr,
+    pub operator: SmolStr,
+    #[serde(default)]
+    pub values: Vec<SmolStr>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SpreadConstraint {
+    #[serde(default)]
+    pub spread_by_field: SmolStr,
+    #[serde(default)]
+    pub spread_by_label: SmolStr,
+    #[serde(default)]
+    pub min_groups: Option<u32>,
+    #[serde(default)]
+    pub max_groups: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReplicaScheduling {
+    /// Absent is Divided: the webhook's default.
+    #[serde(default)]
+    pub replica_scheduling_type: SmolStr,
+    #[serde(default)]
+    pub replica_division_preference: SmolStr,
+    #[serde(default)]
+    pub weight_preference: Option<WeightPreference>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WeightPreference {
+    #[serde(default)]
+    pub static_weight_list: Vec<StaticWeight>,
+    #[serde(default)]
+    pub dynamic_weight: SmolStr,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StaticWeight {
+    #[serde(default)]
+    pub target_cluster: Affinity,
+    pub weight: i64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WorkloadAffinity {
+    #[serde(default)]
+    pub affinity: Option<GroupBy>,
+    #[serde(default)]
+    pub anti_affinity: Option<GroupBy>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GroupBy {
+    pub group_by_label_key: SmolStr,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Failover {
+    #[serde(default)]
+    pub application: Option<ApplicationFailover>,
+    #[serde(default)]
+    pub cluster: Option<ClusterFailover>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ApplicationFailover {
+    #[serde(default)]
+    pub decision_conditions: DecisionConditions,
+    #[serde(default)]
+    pub purge_mode: SmolStr,
+    #[serde(default)]
+    pub grace_period_seconds: Option<u64>,
+    #[serde(default)]
+    pub state_preservation: Option<Value>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DecisionConditions {
+    #[serde(default)]
+    pub toleration_seconds: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ClusterFailover {
+    #[serde(default)]
+    pub purge_mode: SmolStr,
+    #[serde(default)]
+    pub state_preservation: Option<Value>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Suspension {
+    #[serde(default)]
+    pub dispatching: bool,
+    #[serde(default)]
+    pub dispatching_on_clusters: Option<Value>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SchedulePriority {
+    pub priority_class_name: SmolStr,
+}
+
+/// `spec` of an OverridePolicy and of a ClusterOverridePolicy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OverrideSpec {
+    /// None: every object.
+    #[serde(default)]
+    pub resource_selectors: Vec<ResourceSelector>,
+    #[serde(default)]
+    pub override_rules: Vec<OverrideRule>,
+    /// The older form, read when there are no rules.
+    #[serde(default)]
+    pub target_cluster: Option<Affinity>,
+    #[serde(default)]
+    pub overriders: Option<Overriders>,
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OverrideRule {
+    #[serde(default)]
+    pub target_cluster: Option<Affinity>,
+    #[serde(default)]
+    pub overriders: Overriders,
+}
+
+/// The operations of a rule, in the order in which they are applied.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Overriders {
+    #[serde(default)]
+    pub image_overrider: Vec<ImageOverrider>,
+    #[serde(default)]
+    pub command_overrider: Vec<ListOverrider>,
+    #[serde(default)]
+    pub args_overrider: Vec<ListOverrider>,
+    #[serde(default)]
+    pub labels_overrider: Vec<MetadataOverrider>,
+    #[serde(default)]
+    pub annotations_overrider: Vec<MetadataOverrider>,
+    #[serde(default)]
+    pub field_overrider: Vec<FieldOverrider>,
+    #[serde(default)]
+    pub plaintext: Vec<Plaintext>,
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Operator {
+    Add,
+    Remove,
+    Replace,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ImageOverrider {
+    #[serde(default)]
+    pub predicate: Option<ImagePredicate>,
+    pub component: ImageComponent,
+    pub operator: Operator,
+    #[serde(default)]
+    pub value: SmolStr,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ImagePredicate {
+    pub path: SmolStr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub(super) enum ImageComponent {
+    Registry,
+    Repository,
+    Tag,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListOverrider {
+    pub container_name: SmolStr,
+    pub operator: Operator,
+    #[serde(default)]
+    pub value: Vec<SmolStr>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct MetadataOverrider {
+    pub operator: Operator,
+    #[serde(default)]
+    pub value: BTreeMap<SmolStr, SmolStr>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FieldOverrider {
+    pub field_path: SmolStr,
+    #[serde(default)]
+    pub json: Vec<SubPatch>,
+    #[serde(default)]
+    pub yaml: Vec<SubPatch>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SubPatch {
+    pub sub_path: SmolStr,
+    pub operator: Operator,
+    #[serde(default)]
+    pub value: Option<Value>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Plaintext {
+    pub path: SmolStr,
+    pub operator: Operator,
+    #[serde(default)]
+    pub value: Option<Value>,
+}
+
+/// A Cluster.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct KarmadaCluster {
+    #[serde(default)]
+    pub spec: ClusterSpec,
+    #[serde(default)]
+    pub status: ClusterStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ClusterSpec {
+    #[serde(default)]
+    pub provider: SmolStr,
+    #[serde(default)]
+    pub region: SmolStr,
+    /// The older form of `zones`.
+    #[serde(default)]
+    pub zone: SmolStr,
+    #[serde(default)]
+    pub zones: Vec<SmolStr>,
+    #[serde(default)]
+    pub taints: Vec<ClusterTaint>,
+    #[serde(default)]
+    pub resource_models: Vec<Value>,
+    /// How it is reached.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ClusterTaint {
+    pub key: SmolStr,
+    #[serde(default)]
+    pub value: SmolStr,
+    pub effect: TaintEffect,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ClusterStatus {
+    #[serde(default)]
+    pub api_enablements: Vec<ApiEnablement>,
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
+    #[serde(default)]
+    pub node_summary: NodeSummary,
+    #[serde(default)]
+    pub resource_summary: ResourceSummary,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Condition {
+    #[serde(rename = "type")]
+    pub kind: SmolStr,
+    pub status: SmolStr,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ApiEnablement {
+    pub group_version: SmolStr,
+    #[serde(default)]
+    pub resources: Vec<ApiResource>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ApiResource {
+    pub kind: SmolStr,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NodeSummary {
+    #[serde(default)]
+    pub total_num: u32,
+    #[serde(default)]
+    pub ready_num: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct ResourceSummary {
+    #[serde(default)]
+    pub allocatable: BTreeMap<SmolStr, Quantity>,
+}
+
+/// `spec` of a FederatedResourceQuota.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FederatedQuota {
+    #[serde(default)]
+    pub overall: BTreeMap<SmolStr, Quantity>,
+    #[serde(default)]
+    pub static_assignments: Vec<StaticAssignment>,
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StaticAssignment {
+    pub cluster_name: SmolStr,
+    #[serde(default)]
+    pub hard: BTreeMap<SmolStr, Quantity>,
+}
+
+/// `spec` of a WorkloadRebalancer.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Rebalancer {
+    #[serde(default)]
+    pub workloads: Vec<RebalancedObject>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct RebalancedObject {
+    pub kind: SmolStr,
+    #[serde(default)]
+    pub namespace: SmolStr,
+    pub name: SmolStr,
+}
+
+/// `spec` of a ResourceInterpreterCustomization.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Customization {
+    pub target: CustomizedKind,
+    #[serde(default)]
+    pub customizations: BTreeMap<SmolStr, Script>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CustomizedKind {
+    pub api_version: SmolStr,
+    pub kind: SmolStr,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Script {
+    #[serde(default)]
+    pub lua_script: SmolStr,
+}
