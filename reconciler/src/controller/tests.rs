@@ -87,6 +87,33 @@ fn a_turn_applies_and_says_what_is_seen() {
     assert_eq!((back.answers, back.apps.len()), (Answers::Yes { since_secs: 180 }, 1));
 }
 
+/// What was moved away may run until its deletion ends, so that only then the commit counts as applied in a cluster that
+/// comes back.
+#[test]
+fn a_quarantined_cluster_is_clean_when_what_left_is_gone() {
+    let cluster = SimulatedCluster::new("uid-a");
+    let mut api = cluster.api();
+    let mut memory = ClusterTurn::default();
+    let web = Key::new("apps", "Deployment", "default", "web");
+    memory.turn(&mut api, &order(100), 100);
+    cluster.edit(&web, "somebody", |object| object["metadata"]["finalizers"] = json!(["example.com/wait"]));
+    let left = |now_secs| ClusterOrder {
+        live_commit: CommitId("c2".into()),
+        ancestors: Arc::new(["c1".into(), "c2".into()].into()),
+        desired: Arc::new(Desired::new([].into())),
+        rules: Rules { quarantined: true, moved: [("shop".into(), "web".into())].into(), ..Rules::plain() },
+        ..order(now_secs)
+    };
+    for now_secs in [110, 120] {
+        let seen = memory.turn(&mut api, &left(now_secs), now_secs).seen;
+        assert_eq!(seen.applied, Some(CommitId("c1".into())), "it is still being deleted");
+    }
+    assert!(cluster.get(&web).expect("web")["metadata"].get("deletionTimestamp").is_some());
+    cluster.delete(&web);
+    let seen = memory.turn(&mut api, &left(130), 130).seen;
+    assert_eq!((cluster.get(&web), seen.applied), (None, Some(CommitId("c2".into()))));
+}
+
 #[test]
 fn a_board_hands_out_news_at_once_and_the_same_order_again_when_time_is_up() {
     let board = Board::default();

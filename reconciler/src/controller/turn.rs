@@ -90,7 +90,9 @@ impl ClusterTurn {
         if let Ok(report) = &outcome {
             self.uid = Some(report.identity.uid.clone());
             self.clock_ahead_secs = report.identity.server_secs.map(|theirs| theirs.saturating_sub(now_secs));
-            if report.is_applied() {
+            // One that comes back is clean when what was moved away is gone, not when its deletion began.
+            let is_done = if order.rules.quarantined { report.is_cleaned() } else { report.is_applied() };
+            if is_done {
                 self.applied = Some(order.live_commit.clone());
             }
         }

@@ -8,9 +8,7 @@ use fleetwright_tests::kube::{Cluster, Request, Rig, until};
 use fleetwright_tests::product::{Commit, Controller, Fleet, in_short, is_current};
 
 use super::guards::next_tick;
-use super::site::{
-    SOON, Site, config_map, deployment, deployment_path, manifests_of, map_path, wait_for_end, wait_for_object,
-};
+use super::site::{SOON, Site, config_map, deployment, deployment_path, manifests_of, map_path, wait_for_object};
 use crate::Ending;
 
 const SETTINGS: &str = "{failover: {after: 5s}}";
@@ -82,8 +80,6 @@ pub fn failover(rig: &Rig) -> Ending {
         if state(status, lost.name()) == ("Quarantined", "Yes") { Ok(()) } else { Err(in_short(status)) }
     })?;
     println!("  {:.1} s after its return: quarantined", begin.elapsed().as_secs_f64());
-    wait_for_end(lost, &deployment_path("web"))?;
-    wait_for_end(lost, &map_path("settings"))?;
     controller.wait_for("it to be ready", LOST_WITHIN, |status| {
         if state(status, lost.name()) == ("Ready", "Yes") && is_current(status) {
             Ok(())
@@ -91,6 +87,10 @@ pub fn failover(rig: &Rig) -> Ending {
             Err(in_short(status))
         }
     })?;
+    // when it is ready, it is clean
+    for path in [deployment_path("web"), map_path("settings")] {
+        assert_eq!(lost.client().find(&path)?, None, "{path}");
+    }
     println!("  {:.1} s: clean, and ready by a commit", begin.elapsed().as_secs_f64());
     let since: Vec<Request> = lost.requests()?.into_iter().filter(Request::is_write).skip(written).collect();
     let other: Vec<&Request> =
@@ -142,8 +142,11 @@ pub fn revert(rig: &Rig) -> Ending {
     for cluster in rig.clusters() {
         wait_for_replicas(cluster, 2)?;
     }
-    let subjects: Vec<String> = of_cause(&site.fleet, "Return")?.into_iter().map(|commit| commit.subject).collect();
-    assert_eq!(subjects, ["Declare cluster-3 ready"], "the epoch rises");
+    until("the epoch to rise", SOON, || {
+        let returns = of_cause(&site.fleet, "Return").map_err(|error| error.to_string())?;
+        let subjects: Vec<String> = returns.into_iter().map(|commit| commit.subject).collect();
+        if subjects == ["Declare cluster-3 ready"] { Ok(()) } else { Err(format!("{subjects:?}")) }
+    })?;
     Ok(())
 }
 

@@ -97,31 +97,44 @@ const NAMES: fn(usize) -> String = |number| format!("app-{number}");
 
 /// What an exercise took.
 struct Cost {
+    /// Until every object is stored.
+    stored_secs: f64,
+    /// Until all is over, bookkeeping included.
     secs: f64,
     cpu_secs: f64,
     requests: usize,
     writes: usize,
 }
 
-fn show(who: &str, what: &str, cost: &Cost) {
+fn show(who: &str, what: &str, objects: usize, cost: &Cost) {
     println!(
-        "  {who:<12} {what:<22} {:>7.2} s {:>7.2} CPU s {:>6} requests ({:.2} for each object), {} writes",
+        "  {who:<12} {what:<18} stored {:>6.2} s, over {:>6.2} s, {:>6.2} CPU s, {:>5} requests ({:.2} for each object), {} writes",
+        cost.stored_secs,
         cost.secs,
         cost.cpu_secs,
         cost.requests,
-        cost.requests as f64 / OBJECTS as f64,
+        cost.requests as f64 / objects as f64,
         cost.writes,
     );
 }
 
-/// Runs kubectl on files; its requests are those of its user agent.
+/// Runs kubectl on files, without the validation that costs it most in older versions; its requests are those of its user agent.
 fn kubectl(rig: &Rig, cluster: &Cluster, files: &Path) -> Result<Cost, Box<dyn Error>> {
     let is_its = |r: &Request| r.agent == "kubectl";
     let before = requests_of(cluster, is_its)?;
     let cpu = Cpu::of_this()?;
     let begin = Instant::now();
     let output = Command::new("kubectl")
-        .args(["apply", "--server-side", "--namespace", "direct", "--context", cluster.name(), "--filename"])
+        .args([
+            "apply",
+            "--server-side",
+            "--validate=false",
+            "--namespace",
+            "direct",
+            "--context",
+            cluster.name(),
+            "--filename",
+        ])
         .arg(files)
         .env("KUBECONFIG", rig.kubeconfig())
         .env("HOME", rig.folder())
@@ -132,6 +145,7 @@ fn kubectl(rig: &Rig, cluster: &Cluster, files: &Path) -> Result<Cost, Box<dyn E
     }
     let after = requests_of(cluster, is_its)?;
     Ok(Cost {
+        stored_secs: secs,
         secs,
         cpu_secs: Cpu::of_this()?.children_secs - cpu.children_secs,
         requests: after.0 - before.0,
@@ -145,8 +159,27 @@ fn requests_of(cluster: &Cluster, is: impl Fn(&Request) -> bool) -> Result<(usiz
     Ok((its.len(), its.iter().filter(|r| r.is_write()).count()))
 }
 
-/// Pushes, and waits until it is applied in all clusters.
-fn deploy(site: &Site<'_>, controller: &Controller, message: &str) -> Result<Cost, Box<dyn Error>> {
+/// Whether the first cluster's Deployments, which are applied last, are all there; or one is of a version.
+fn deployments(cluster: &Cluster, count: u64) -> Result<(), String> {
+    let list = cluster.client().get("/apis/apps/v1/namespaces/shop/deployments?limit=1").map_err(|e| e.to_string())?;
+    let here = list["items"].as_array().map_or(0, Vec::len) as u64;
+    let all = here + list["metadata"]["remainingItemCount"].as_u64().unwrap_or(0);
+    if all == count { Ok(()) } else { Err(format!("{all} Deployments")) }
+}
+
+fn version(cluster: &Cluster, app: usize, version: &str) -> Result<(), String> {
+    let found = cluster.client().get(&super::site::deployment_path(&NAMES(app))).map_err(|e| e.to_string())?;
+    let is = &found["metadata"]["labels"]["version"];
+    if is == version { Ok(()) } else { Err(is.to_string()) }
+}
+
+/// Pushes, and waits until it is stored, and then until it is applied in all clusters.
+fn deploy(
+    site: &Site<'_>,
+    controller: &Controller,
+    message: &str,
+    stored: impl Fn(&Cluster) -> Result<(), String>,
+) -> Result<Cost, Box<dyn Error>> {
     let is_its = |r: &Request| r.agent != "kubectl";
     let before = requests_of_all(site.rig, is_its)?;
     let cpu = controller.cpu()?;
@@ -154,6 +187,8 @@ fn deploy(site: &Site<'_>, controller: &Controller, message: &str) -> Result<Cos
     let main = site.fleet.push(message)?;
     let begin = Instant::now();
     controller.nudge()?;
+    until("it to be stored", Duration::from_secs(180), || site.rig.clusters().iter().try_for_each(&stored))?;
+    let stored_secs = begin.elapsed().as_secs_f64();
     controller.wait_for("it to be applied", Duration::from_secs(180), |status| {
         let applied = status.main.as_deref() == Some(&main)
             && status.live.is_some()
@@ -164,7 +199,7 @@ fn deploy(site: &Site<'_>, controller: &Controller, message: &str) -> Result<Cos
     let used = controller.cpu()?;
     let after = requests_of_all(site.rig, is_its)?;
     let cpu_secs = used.own_secs + used.children_secs - cpu.own_secs - cpu.children_secs;
-    Ok(Cost { secs, cpu_secs, requests: after.0 - before.0, writes: after.1 - before.1 })
+    Ok(Cost { stored_secs, secs, cpu_secs, requests: after.0 - before.0, writes: after.1 - before.1 })
 }
 
 fn requests_of_all(rig: &Rig, is: impl Fn(&Request) -> bool + Copy) -> Result<(usize, usize), Box<dyn Error>> {
@@ -218,7 +253,7 @@ pub fn throughput(rig: &Rig) -> Ending {
     for number in 0..APPS {
         site.app(&NAMES(number), "", &manifests(&NAMES(number), "v1"))?;
     }
-    let new = deploy(&site, &controller, "a hundred apps")?;
+    let new = deploy(&site, &controller, "a hundred apps", |c| deployments(c, 101))?;
     let main = site.fleet.commits("main")?.remove(0).id;
     controller.wait_for_current(&main, Duration::from_secs(180))?;
     next_tick(&controller)?;
@@ -226,28 +261,28 @@ pub fn throughput(rig: &Rig) -> Ending {
         site.fleet.write(&manifests_of(&NAMES(number)), &manifests(&NAMES(number), "v2").join("---\n"))?;
     }
     let before = cluster.requests()?.len();
-    let some = deploy(&site, &controller, "ten apps change")?;
+    let some = deploy(&site, &controller, "ten apps change", |c| (0..10).try_for_each(|app| version(c, app, "v2")))?;
     let written: Vec<Request> = cluster.requests()?.split_off(before).into_iter().filter(Request::is_write).collect();
     let of_objects = written.iter().filter(|r| r.namespace == "shop").count();
     let main = site.fleet.commits("main")?.remove(0).id;
     controller.wait_for_current(&main, Duration::from_secs(180))?;
     site.fleet.write("README.md", "Nothing that is deployed.\n")?;
-    let none = deploy(&site, &controller, "nothing that is deployed changes")?;
+    let none = deploy(&site, &controller, "nothing that is deployed changes", |_| Ok(()))?;
     let whole = "all 500 are new";
     let part = "10 % change";
     for (index, (what, ours)) in [(whole, &new), (part, &some), ("nothing changes", &none)].into_iter().enumerate() {
         if let Some(theirs) = theirs.as_ref().and_then(|all| all.get(index)) {
-            show("kubectl", what, theirs);
+            show("kubectl", what, OBJECTS, theirs);
         }
-        show("fleetwright", what, ours);
+        show("fleetwright", what, OBJECTS, ours);
     }
     println!("  of the {} writes of the change, {of_objects} are objects: {}", written.len(), by_kind(&written));
     assert_eq!(of_objects, OBJECTS / 10, "only what changed is written");
     assert!(none.writes <= 1, "{} writes for nothing", none.writes);
     assert!(none.requests < 20, "no request per object: {}", none.requests);
     if let (Some([theirs, ..]), false) = (&theirs, cfg!(debug_assertions)) {
-        assert!(new.secs <= theirs.secs, "{:.2} s, kubectl {:.2} s", new.secs, theirs.secs);
-        assert!(some.secs < 1.0, "{:.2} s", some.secs);
+        assert!(new.stored_secs <= theirs.secs, "{:.2} s, kubectl {:.2} s", new.stored_secs, theirs.secs);
+        assert!(some.stored_secs < 1.0, "{:.2} s", some.stored_secs);
     }
     Ok(())
 }
@@ -268,14 +303,14 @@ pub fn together(rig: &Rig) -> Ending {
     for number in 0..APPS {
         site.app(&NAMES(number), "", &manifests(&NAMES(number), "v1"))?;
     }
-    let all = deploy(&site, &controller, "a hundred apps in three clusters")?;
-    show("fleetwright", "all 1500 are new", &all);
+    let all = deploy(&site, &controller, "a hundred apps in three clusters", |c| deployments(c, 101))?;
+    show("fleetwright", "all 1500 are new", OBJECTS * 3, &all);
     let main = site.fleet.commits("main")?.remove(0).id;
     controller.wait_for_current(&main, Duration::from_secs(300))?;
     for number in 0..APPS / 10 {
         site.fleet.write(&manifests_of(&NAMES(number)), &manifests(&NAMES(number), "v2").join("---\n"))?;
     }
-    let some = deploy(&site, &controller, "ten apps change")?;
-    show("fleetwright", "10 % change", &some);
+    let some = deploy(&site, &controller, "ten apps change", |c| (0..10).try_for_each(|app| version(c, app, "v2")))?;
+    show("fleetwright", "10 % change", OBJECTS * 3, &some);
     Ok(())
 }

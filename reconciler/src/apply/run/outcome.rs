@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::apply::decide::Step;
-use crate::apply::hold::Held;
+use crate::apply::hold::{Held, Hold};
 use crate::apply::inventory::AppName;
 use crate::apply::standing::Why;
 use crate::cluster::{Identity, Key};
@@ -87,6 +87,12 @@ impl Report {
     #[must_use]
     pub fn is_applied(&self) -> bool {
         self.unfinished == 0 && self.lost.is_empty() && self.held.iter().all(|held| held.why.is_kept())
+    }
+
+    /// Whether, beyond that, nothing is on its way out any more: what is being deleted may still run.
+    #[must_use]
+    pub fn is_cleaned(&self) -> bool {
+        self.is_applied() && self.held.iter().all(|held| held.why != Hold::Going)
     }
 
     /// Whether there is nothing left to do and nothing to wait for.
