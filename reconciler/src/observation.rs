@@ -33,6 +33,8 @@ pub struct ClusterSeen {
     pub applied: Option<CommitId>,
     /// Whether all that was ever applied there was looked at, so that an app that is not here is gone.
     pub is_complete: bool,
+    /// Whether all that keeps its order from being applied are apps that should leave and are not enough ready elsewhere.
+    pub runs_only_copies: bool,
     /// By (team, app); unless `is_complete`, an app that is not here was not seen, which is not the same as gone.
     pub apps: BTreeMap<(SmolStr, SmolStr), AppSeen>,
 }

@@ -34,6 +34,7 @@ pub struct ClusterTurn {
     capacity_secs: Option<i64>,
     applied: Option<CommitId>,
     is_complete: bool,
+    runs_only_copies: bool,
     apps: BTreeMap<(SmolStr, SmolStr), crate::observation::AppSeen>,
 }
 
@@ -85,6 +86,7 @@ impl ClusterTurn {
             Ok(_) | Err(_) => Ok(()),
         };
         let answers_now = probe.is_ok();
+        self.runs_only_copies = outcome.as_ref().is_ok_and(Report::lacks_replacements);
         self.is_complete = outcome.is_ok() && self.applier.sees_all();
         self.answering.probed(probe, now_secs);
         if let Ok(report) = &outcome {
@@ -124,6 +126,7 @@ impl ClusterTurn {
             capacity: self.capacity.clone(),
             applied: self.applied.clone(),
             is_complete: self.is_complete,
+            runs_only_copies: self.runs_only_copies,
             // A cluster that does not answer shows nothing: its replicas count for nobody.
             apps: if matches!(self.answering.answers(), Answers::No { .. }) {
                 BTreeMap::new()

@@ -286,6 +286,7 @@ pub fn seen<const N: usize>(of: [(&str, Answers); N]) -> Observation {
             capacity: None,
             applied: None,
             is_complete: false,
+            runs_only_copies: false,
             apps: BTreeMap::new(),
         };
         (name.into(), seen)

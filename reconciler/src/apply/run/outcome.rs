@@ -95,6 +95,16 @@ impl Report {
         self.is_applied() && self.held.iter().all(|held| held.why != Hold::Going)
     }
 
+    /// Whether all that is not as ordered is kept because too little of it is ready elsewhere.
+    #[must_use]
+    pub fn lacks_replacements(&self) -> bool {
+        let lacks = |why: &Hold| matches!(why, Hold::Lowering { .. } | Hold::UntilUserGone(_));
+        self.unfinished == 0
+            && self.lost.is_empty()
+            && self.held.iter().any(|held| matches!(held.why, Hold::Lowering { .. }))
+            && self.held.iter().all(|held| held.why.is_kept() || lacks(&held.why))
+    }
+
     /// Whether there is nothing left to do and nothing to wait for.
     #[must_use]
     pub fn is_settled(&self) -> bool {

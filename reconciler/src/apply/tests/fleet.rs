@@ -205,6 +205,7 @@ fn ready_replicas_are_summed_over_the_clusters_that_answer() {
             capacity: None,
             applied: None,
             is_complete: true,
+            runs_only_copies: false,
             apps,
         }
     };

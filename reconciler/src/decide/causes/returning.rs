@@ -1,8 +1,10 @@
 //! A lost cluster answers again: it is quarantined until it is clean, then declared ready, and its epoch rises.
 //!
 //! Quarantined, it takes nothing new, and its applier only removes. It is clean once it has applied the commit that
-//! quarantined it, or a later one. Nothing moves back by itself: that is a person's decision.
+//! quarantined it, or a later one. Where all that it keeps are apps that nothing replaced, it is ready without being clean:
+//! they are the only copies, and stay. Nothing moves back by itself: that is a person's decision.
 
+use fleetwright_compiler::model::Failover;
 use fleetwright_compiler::placements::{OutageDoc, OutageState};
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::RepoPath;
@@ -28,7 +30,7 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Vec<Proposa
         let steps = match outage.map(|outage| (outage.state, outage)) {
             None | Some((OutageState::Ready, _)) => next_epoch(live, cluster)?,
             Some((OutageState::Lost, outage)) => quarantine(live, cluster, outage, seen, since_secs, reports)?,
-            Some((OutageState::Quarantined, outage)) => ready(live, cluster, outage, seen, reports)?,
+            Some((OutageState::Quarantined, outage)) => ready(view, live, cluster, outage, seen, reports)?,
         };
         proposals.extend(steps);
     }
@@ -102,6 +104,7 @@ fn quarantined(cluster: &str, epoch: u64, since: &str) -> fleetwright_compiler::
 }
 
 fn ready(
+    view: &View<'_>,
     live: &Live<'_>,
     cluster: &str,
     outage: &OutageDoc,
@@ -117,7 +120,12 @@ fn ready(
     let quarantined_at = live.history.iter().position(is_it).unwrap_or(0);
     let applied = seen.applied.as_ref();
     let applied_at = applied.and_then(|applied| live.history.iter().position(|commit| commit.id == *applied));
-    if applied_at.is_none_or(|applied| applied > quarantined_at) {
+    let is_clean = applied_at.is_some_and(|applied| applied <= quarantined_at);
+    if !is_clean && seen.runs_only_copies && waited_long_enough(view, outage) {
+        let body = "Nothing replaced what still runs there, so it stays: the cluster takes replicas again.";
+        return Ok(Some(declare_ready(live, cluster, epoch, body)?));
+    }
+    if !is_clean {
         reports.push(Report::new(
             Urgency::Waits,
             format!("cluster {cluster} is quarantined until it has applied what was decided while it was lost"),
@@ -125,6 +133,13 @@ fn ready(
         return Ok(None);
     }
     Ok(Some(declare_ready(live, cluster, epoch, "It is clean again. Nothing moves back by itself.")?))
+}
+
+/// Whether a cluster is quarantined for as long as it takes to call another one lost: what replaces its apps had its time.
+fn waited_long_enough(view: &View<'_>, outage: &OutageDoc) -> bool {
+    let after = view.current.map_or_else(Failover::default, |current| current.fleet.settings.failover).after_secs;
+    let since = outage.since.as_deref().and_then(instant::parse);
+    since.is_some_and(|since| view.situation.now_secs.saturating_sub(since) >= i64::try_from(after).unwrap_or(i64::MAX))
 }
 
 /// The proposal that declares a cluster ready: the only one in which its epoch rises.
