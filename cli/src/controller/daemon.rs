@@ -265,9 +265,8 @@ impl Daemon {
 
 /// What `--once` comes to.
 fn outcome(tick: &Tick, status: &Status) -> Result<Outcome, Failure> {
-    match &tick.decided {
-        Some(Err(error)) => return Err(crate::repository::advance_failure(error.clone())),
-        Some(Ok(_)) | None => {}
+    if let Some(Err(error)) = &tick.decided {
+        return Err(crate::repository::advance_failure(error.clone()));
     }
     if let Some(error) = &tick.not_followed {
         return Err(Failure::Environment(error.to_string()));

@@ -137,6 +137,9 @@ impl Clock for StoryClock {
     }
 }
 
+/// What happened in a step: commits, and how many objects were applied and deleted in each cluster.
+type Happened = (Vec<Shown>, Vec<(SmolStr, usize, usize)>);
+
 /// The controller and its clusters.
 pub struct Stage {
     clock: StoryClock,
@@ -218,7 +221,7 @@ impl Stage {
     }
 
     /// Every cluster takes a turn, then the controller a tick.
-    fn step(&mut self) -> Result<(Vec<Shown>, Vec<(SmolStr, usize, usize)>), Failure> {
+    fn step(&mut self) -> Result<Happened, Failure> {
         match &self.clock.0 {
             Some(now) => now.set(now.get() + STEP_SECS),
             None => std::thread::sleep(REAL_STEP),
