@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleetwright_compiler::base::{DigestWriter, SmolStr};
 use fleetwright_compiler::model::{DeletionLimit, Limits};
 
+use super::inventory::AppName;
 use crate::cluster::Key;
 
 /// `limits.deletions`: what is stated holds, all of it.
@@ -46,6 +47,16 @@ pub fn deletion_hash<'k>(objects: impl IntoIterator<Item = (&'k str, &'k Key)>) 
         for part in [uid, &key.kind.group, &key.kind.kind, &key.namespace, &key.name] {
             writer.part(part.as_bytes());
         }
+    }
+    format!("b3:{}", writer.finish()).into()
+}
+
+/// What an approval is bound to that lets one app be lowered in one cluster.
+#[must_use]
+pub fn lowering_hash(cluster_uid: &str, app: &AppName) -> SmolStr {
+    let mut writer = DigestWriter::new();
+    for part in ["lower", cluster_uid, &app.0, &app.1] {
+        writer.part(part.as_bytes());
     }
     format!("b3:{}", writer.finish()).into()
 }

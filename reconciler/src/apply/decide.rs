@@ -240,9 +240,9 @@ fn guard(view: &View<'_>, app: &AppName, desired: &DesiredApp, key: &Key, object
     if let (Some(live), Some(runs), Some(wanted)) = (live, runs, wanted)
         && wanted < runs
         && !view.is_scaled(key)
-        && !view.rules.lower_anyway.contains(app)
+        && !view.may_lower_anyway(app)
     {
-        may_lower(view.floors.get(key), live, wanted).map_err(|(ready, needed)| Hold::Lowering { ready, needed })?;
+        may_lower(view.floors.get(key), live, wanted).map_err(|(ready, needed)| view.lowering(app, ready, needed))?;
     }
     Ok(())
 }

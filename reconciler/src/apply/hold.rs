@@ -57,6 +57,8 @@ pub enum Hold {
         ready: u32,
         /// At least so many must be.
         needed: u32,
+        /// The hash to approve, to lower the app here anyway.
+        hash: SmolStr,
     },
     /// An exclusive app may still run in another cluster.
     MayRunIn(SmolStr),
@@ -148,10 +150,10 @@ impl fmt::Display for Hold {
             }
             Self::NotSeen { kind, why } => write!(f, "{kind} could not be observed ({why}); nothing is done until it can"),
             Self::Terminating => f.write_str("it is being deleted; it is applied again when it is gone"),
-            Self::Lowering { ready, needed } => write!(
+            Self::Lowering { ready, needed, hash } => write!(
                 f,
-                "kept: {ready} replicas would be seen ready in all clusters, {needed} are needed; approve this app and \
-                 cluster to lower it anyway"
+                "kept: {ready} replicas would be seen ready in all clusters, {needed} are needed; `fleetwright approve {hash}` \
+                 lowers the app here anyway"
             ),
             Self::MayRunIn(cluster) => write!(
                 f,

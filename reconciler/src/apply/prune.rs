@@ -207,14 +207,14 @@ fn fate(
     if live.deleting {
         return Fate::Wait(Hold::Going);
     }
-    if placement_only && !view.rules.lower_anyway.contains(app) && live.workload.is_some() {
+    if placement_only && !view.may_lower_anyway(app) && live.workload.is_some() {
         let floor = view.floors.get(key);
         if let Err((ready, needed)) = may_lower(floor, live, 0) {
-            return Fate::Wait(Hold::Lowering { ready, needed });
+            return Fate::Wait(view.lowering(app, ready, needed));
         }
         let elsewhere = floor.copied().unwrap_or_default();
         if view.rules.quarantined && elsewhere.ready_elsewhere < elsewhere.needed {
-            return Fate::Wait(Hold::Lowering { ready: elsewhere.ready_elsewhere, needed: elsewhere.needed });
+            return Fate::Wait(view.lowering(app, elsewhere.ready_elsewhere, elsewhere.needed));
         }
     }
     if view.rules.mode == Mode::Apply

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleetwright_compiler::base::SmolStr;
 use serde_json::Value;
 
-use super::budget::{Approvals, Budget};
+use super::budget::{Approvals, Budget, lowering_hash};
 use super::desired::{Desired, DesiredObject, Intents};
 use super::floor::Floors;
 use super::hold::Hold;
@@ -50,8 +50,6 @@ pub struct Rules {
     pub adopt: Vec<SmolStr>,
     /// Apps whose removal here a decision commit lists: a move, which no deletion budget counts.
     pub moved: BTreeSet<AppName>,
-    /// Apps that a person let go from this cluster whatever is ready elsewhere.
-    pub lower_anyway: BTreeSet<AppName>,
     /// The fleet deletes more than its budget in all clusters together: nothing is pruned until this hash is approved.
     pub fleet_stop: Option<FleetStop>,
 }
@@ -78,7 +76,6 @@ impl Rules {
             quarantined: false,
             adopt: Vec::new(),
             moved: BTreeSet::new(),
-            lower_anyway: BTreeSet::new(),
             fleet_stop: None,
         }
     }
@@ -172,6 +169,18 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn is_scaled(&self, key: &Key) -> bool {
         self.desired.is_scaled(key) || self.live.is_scaled(key)
+    }
+
+    /// Whether a person approved that an app is lowered here whatever is ready elsewhere.
+    #[must_use]
+    pub fn may_lower_anyway(&self, app: &AppName) -> bool {
+        self.approvals.has(&lowering_hash(self.cluster_uid, app), self.now_secs)
+    }
+
+    /// An app is not lowered here: so many would be ready, so many are needed.
+    #[must_use]
+    pub fn lowering(&self, app: &AppName, ready: u32, needed: u32) -> Hold {
+        Hold::Lowering { ready, needed, hash: lowering_hash(self.cluster_uid, app) }
     }
 
     /// The failure of the last attempt to write this content, unless it is due again.

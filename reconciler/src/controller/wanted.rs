@@ -331,7 +331,6 @@ fn rules(fleet: &Fleet, state: &State, cluster: ClusterId, removed: &BTreeMap<Pa
         quarantined: matches!(outage, Some(OutageState::Lost | OutageState::Quarantined)),
         adopt: fleet.settings.adopt_managers.clone(),
         moved: moved.map(|((app, _), _)| app.clone()).collect(),
-        lower_anyway: BTreeSet::new(),
         fleet_stop: None,
     }
 }

@@ -1,6 +1,7 @@
 //! Guards: no cluster is lowered blindly, a cluster that returned is cleaned, failures keep to themselves.
 
 use super::rig::{Rig, config_map, deployment, done, held, key, name, namespace};
+use crate::apply::budget::lowering_hash;
 use crate::apply::hold::Hold;
 
 const WEB: &str = "apps/Deployment/shop/web";
@@ -12,15 +13,19 @@ fn running(replicas: u32) -> Rig {
     rig
 }
 
+fn lowering(app: &str, ready: u32, needed: u32) -> Hold {
+    Hold::Lowering { ready, needed, hash: lowering_hash("uid-a", &name(app)) }
+}
+
 #[test]
 fn no_cluster_is_lowered_blindly() {
     let mut rig = running(10);
     rig.app("shop/web", &[namespace("shop"), deployment("shop", "web", "i:1", 2), config_map("shop", "c", "1")]);
     rig.commit("c2");
     // nothing is seen elsewhere
-    assert_eq!(held(&rig.pass(), WEB), Some(&Hold::Lowering { ready: 2, needed: 10 }));
+    assert_eq!(held(&rig.pass(), WEB), Some(&lowering("shop/web", 2, 10)));
     rig.floor(WEB, 5, 8);
-    assert_eq!(held(&rig.pass(), WEB), Some(&Hold::Lowering { ready: 7, needed: 8 }));
+    assert_eq!(held(&rig.pass(), WEB), Some(&lowering("shop/web", 7, 8)));
     assert_eq!(rig.get(WEB).expect("web")["spec"]["replicas"], 10);
     rig.floor(WEB, 6, 8);
     assert_eq!(done(&rig.pass()), [format!("Changed {WEB}")]);
@@ -34,7 +39,7 @@ fn an_app_leaves_whole_and_only_when_enough_is_ready_elsewhere() {
     rig.moves_away("shop/web");
     rig.floor(WEB, 7, 8);
     let report = rig.converge();
-    assert_eq!(held(&report, WEB), Some(&Hold::Lowering { ready: 7, needed: 8 }));
+    assert_eq!(held(&report, WEB), Some(&lowering("shop/web", 7, 8)));
     // what it uses stays with it
     assert_eq!(held(&report, "/ConfigMap/shop/c"), Some(&Hold::UntilUserGone(key(WEB))));
     rig.floor(WEB, 8, 8);
@@ -46,7 +51,8 @@ fn an_app_leaves_whole_and_only_when_enough_is_ready_elsewhere() {
 fn a_person_may_let_it_go_anyway_and_a_deleted_intent_needs_nobody() {
     let mut rig = running(10);
     rig.moves_away("shop/web");
-    rig.rules.lower_anyway.insert(name("shop/web"));
+    let approved = lowering_hash("uid-a", &name("shop/web"));
+    rig.approvals.expires_secs.insert(approved, i64::MAX);
     rig.converge();
     assert!(!rig.has(WEB));
 
@@ -91,7 +97,7 @@ fn a_quarantined_cluster_takes_nothing_new() {
     let report = rig.converge();
     assert!(!rig.has(WEB));
     // its replacement is not ready: it cancels its failover and stays
-    assert_eq!(held(&report, "apps/Deployment/shop/other"), Some(&Hold::Lowering { ready: 2, needed: 3 }));
+    assert_eq!(held(&report, "apps/Deployment/shop/other"), Some(&lowering("shop/other", 2, 3)));
 }
 
 #[test]
