@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_reconciler::io::kube::Connection;
+use fleetwright_reconciler::io::notify::CommandNotifier;
 use serde::Deserialize;
 
 use super::{Args, Listen};
@@ -35,6 +36,9 @@ struct File {
     listen: Option<String>,
     /// Elects one of several processes by a Lease in a cluster.
     lease: Option<LeaseFile>,
+    /// What is run to tell people of what only they can mend: a program and its arguments. The message is its input.
+    #[serde(default)]
+    notify: Vec<String>,
     /// Clusters that are reached in another way than by a context of the kubeconfig.
     #[serde(default)]
     clusters: BTreeMap<SmolStr, ConnectionFile>,
@@ -84,6 +88,8 @@ pub struct Settings {
     pub listen: Listen,
     /// The Lease, where one is needed.
     pub lease: Option<Lease>,
+    /// What is run to tell people of something.
+    pub notifier: Option<CommandNotifier>,
     /// How clusters are reached.
     pub connections: BTreeMap<SmolStr, Connection>,
 }
@@ -149,6 +155,10 @@ impl Settings {
                 name: lease.name.unwrap_or_else(|| "fleetwright-controller".into()),
                 cluster: lease.cluster,
             }),
+            notifier: file.notify.split_first().map(|(program, arguments)| CommandNotifier {
+                program: program.clone(),
+                arguments: arguments.to_vec(),
+            }),
             connections: connections.collect::<Result<_, Failure>>()?,
         })
     }
@@ -195,12 +205,14 @@ mod tests {
 
     #[test]
     fn flags_outrank_the_file_and_the_file_what_nobody_stated() {
-        let text = "repo: https://example.com/fleet.git\npollSecs: 30\nlisten: 0.0.0.0:9000\nholder: hub\nlease: {}\n\
+        let text = "repo: https://example.com/fleet.git\npollSecs: 30\nlisten: 0.0.0.0:9000\nholder: hub\nlease: {}\nnotify: [mail, -s, fleet, ops]\n\
                     clusters:\n  hub: {inCluster: true}\n  eu: {context: eu-admin}\n";
         let found = settings(text, &["--poll-secs", "5", "--listen", "none"]).unwrap();
         assert_eq!((found.poll_secs, found.listen, found.holder.as_str()), (5, Listen::Nowhere, "hub"));
         assert_eq!(found.repository.0.as_deref(), Some("https://example.com/fleet.git"));
         assert_eq!(found.lease.unwrap().name, "fleetwright-controller");
+        let notifier = found.notifier.unwrap();
+        assert_eq!((notifier.program.as_str(), notifier.arguments.len()), ("mail", 3));
         assert_eq!(found.connections["hub"], Connection::InCluster);
         let none = settings("", &[]).unwrap();
         assert_eq!((none.poll_secs, none.listen), (10, "127.0.0.1:8080".parse().unwrap()));

@@ -17,7 +17,7 @@ use fleetwright_reconciler::io::clock::SystemClock;
 use fleetwright_reconciler::io::kube::{Connection, KubeApi};
 use fleetwright_reconciler::io::serve::{Answer, on_shutdown, serve};
 use fleetwright_reconciler::observation::Answers;
-use fleetwright_reconciler::ports::Clock as _;
+use fleetwright_reconciler::ports::{Clock as _, Notifier};
 use serde::Serialize;
 use tracing::{error, info, warn};
 
@@ -111,7 +111,7 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
         connections,
         role,
         shared,
-        journal: Journal::default(),
+        journal: Journal::new(settings.notifier.clone().map(|notifier| Box::new(notifier) as Box<dyn Notifier>)),
         seen_turns: BTreeMap::new(),
         followed_since: None,
     };

@@ -7,11 +7,14 @@ use fleetwright_reconciler::apply::run::Did;
 use fleetwright_reconciler::controller::metrics::Metrics;
 use fleetwright_reconciler::controller::status::Message;
 use fleetwright_reconciler::controller::{Tick, Turn};
+use fleetwright_reconciler::ports::Notifier;
 use tracing::{error, info, warn};
 
 /// What was said last, so that it is said once.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Journal {
+    /// Tells people of what only they can mend.
+    notifier: Option<Box<dyn Notifier>>,
     reports: BTreeSet<String>,
     problems: BTreeMap<SmolStr, String>,
     held: BTreeMap<SmolStr, BTreeSet<String>>,
@@ -25,6 +28,11 @@ pub fn begin() {
 }
 
 impl Journal {
+    /// With a way to tell people.
+    pub fn new(notifier: Option<Box<dyn Notifier>>) -> Self {
+        Self { notifier, ..Self::default() }
+    }
+
     /// Writes down a tick.
     pub fn tick(&mut self, tick: &Tick, live: Option<&str>, metrics: &Metrics) {
         if let Some(Ok(advanced)) = &tick.decided {
@@ -44,7 +52,12 @@ impl Journal {
         let now: BTreeSet<String> = reports.iter().map(|report| report.text.clone()).collect();
         for report in reports.iter().filter(|report| !self.reports.contains(&report.text)) {
             match report.urgency.as_str() {
-                "Wrong" | "Guarded" => error!(urgency = %report.urgency, "{}", report.text),
+                "Wrong" | "Guarded" => {
+                    error!(urgency = %report.urgency, "{}", report.text);
+                    if let Some(Err(problem)) = self.notifier.as_mut().map(|notifier| notifier.notify(&report.text)) {
+                        error!("nobody could be told: {problem}");
+                    }
+                }
                 "Waits" => warn!(urgency = %report.urgency, "{}", report.text),
                 _ => info!(urgency = %report.urgency, "{}", report.text),
             }

@@ -8,5 +8,6 @@ pub mod clock;
 pub mod git;
 #[cfg(feature = "kube")]
 pub mod kube;
+pub mod notify;
 #[cfg(feature = "kube")]
 pub mod serve;
