@@ -65,7 +65,12 @@ fn apps(status: &Status, format: Format) -> String {
                 _ => format!("{} {}", placement.cluster, placement.ready),
             })
             .collect();
-        vec![name(app), app.health.to_string(), format!("{}/{}", app.ready, app.replicas), clusters.join(", ")]
+        vec![
+            name(app),
+            app.health.to_string(),
+            format!("{}/{}", app.ready, app.replicas + app.unplaced),
+            clusters.join(", "),
+        ]
     });
     table(&["APP", "HEALTH", "READY", "CLUSTERS"], rows.collect())
 }

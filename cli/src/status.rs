@@ -56,6 +56,13 @@ fn text(status: &Status, most: usize) -> String {
     }
     let mut troubled = String::new();
     for app in &status.apps {
+        if app.unplaced > 0 {
+            let _ = writeln!(
+                troubled,
+                "  {0}/{1}: {2} replicas have no place: `fleetwright why {0}/{1}`",
+                app.team, app.app, app.unplaced
+            );
+        }
         for placement in app.clusters.iter().filter(|placement| is_troubled(placement)) {
             let _ = writeln!(troubled, "  {}/{} in {}", app.team, app.app, chain(placement, most));
         }
@@ -170,6 +177,7 @@ mod tests {
                 app: "web".into(),
                 health: "InProgress".into(),
                 replicas: 3,
+                unplaced: 2,
                 ready: 2,
                 clusters: vec![placement],
             }],
@@ -183,6 +191,7 @@ To know
   Guarded  too many clusters look lost
 
 Not as it should be
+  shop/web: 2 replicas have no place: `fleetwright why shop/web`
   shop/web in eu-1: InProgress since 2026-11-30T10:00:00Z
     /ConfigMap/shop/web: other managers hold .data.a
     apps/Deployment/shop/web: InProgress, 2 of 3 replicas are ready

@@ -104,6 +104,7 @@ mod tests {
             app: "web".into(),
             health: "Failed".into(),
             replicas: 4,
+            unplaced: 0,
             ready: 2,
             clusters: vec![placement("a", Vec::new()), placement("b", vec![failed])],
         };

@@ -70,6 +70,18 @@ pub trait FleetRepo {
     /// When the mirror cannot be read, or lacks `newer`.
     fn is_ancestor(&self, older: &CommitId, newer: &CommitId) -> Result<bool, PortError>;
 
+    /// The commit of a branch that was followed last, as the mirror remembers it; `None` where none was.
+    ///
+    /// # Errors
+    /// When the mirror cannot be read.
+    fn followed(&self, branch: &str) -> Result<Option<CommitId>, PortError>;
+
+    /// Remembers the commit of a branch that is followed now.
+    ///
+    /// # Errors
+    /// When the mirror cannot be written, or lacks the commit.
+    fn follow(&mut self, branch: &str, commit: &CommitId) -> Result<(), PortError>;
+
     /// Writes a commit and pushes it, if and only if the branch still stands where [`NewCommit::tip`] says.
     ///
     /// # Errors

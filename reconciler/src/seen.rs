@@ -47,6 +47,7 @@ impl Seen {
                 branches.intents
             )));
         };
+        check_forward(repo, &branches.live, heads.get(&branches.live))?;
         let live = heads.get(&branches.live).map(|tip| SeenLive::open(repo, branches, tip)).transpose()?;
         let is_forward = match &live {
             Some(live) => repo.is_ancestor(&live.pin, &main)?,
@@ -73,6 +74,30 @@ impl Seen {
             now_secs,
         }
     }
+}
+
+/// Revisions only go forward: a live branch that was deleted, moved back or replaced is neither followed nor begun anew.
+pub(crate) fn check_forward(
+    repo: &mut dyn FleetRepo,
+    branch: &str,
+    tip: Option<&CommitId>,
+) -> Result<(), AdvanceError> {
+    let before = repo.followed(branch)?;
+    let what = match (&before, tip) {
+        (None, None) => return Ok(()),
+        (Some(_), None) => "is gone",
+        (None, Some(tip)) => return Ok(repo.follow(branch, tip)?),
+        (Some(before), Some(tip)) if before == tip => return Ok(()),
+        (Some(before), Some(tip)) if repo.is_ancestor(before, tip)? => return Ok(repo.follow(branch, tip)?),
+        (Some(_), Some(_)) => "was moved back or replaced",
+    };
+    let before = before.map(|before| before.0).unwrap_or_default();
+    Err(DecideError::Tampered(format!(
+        "the branch `{branch}` {what}, and with it decisions that people and the decider made. Push what was there again: \
+         `git push REMOTE {before}:refs/heads/{branch}`, with --force where something else is there now. To begin anew on \
+         purpose, give another folder for the mirror (--mirror)"
+    ))
+    .into())
 }
 
 impl SeenLive {

@@ -66,6 +66,8 @@ impl Shared {
 const STUCK_SECS: i64 = 1200;
 /// Nothing new is followed when the repository did not answer for so long.
 const STALE_SECS: i64 = 300;
+/// How long what was begun may take to end.
+const GRACE: Duration = Duration::from_secs(20);
 /// What turns found is looked at no more often.
 const LEAST_PAUSE: Duration = Duration::from_millis(100);
 /// Rounds of `--once`: what needs more waits for something that takes time.
@@ -89,6 +91,10 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
             info!("asked to end: turns that were begun are finished");
             shared.stopping.store(true, Ordering::Relaxed);
             board.wake();
+            // Whatever hangs, in Git or in a cluster, is safe to be cut off: everything here can be killed at any time.
+            std::thread::sleep(GRACE);
+            error!("something did not end in time, and is cut off");
+            std::process::exit(i32::from(Failure::Environment(String::new()).code()));
         })
         .map_err(|e| Failure::Environment(format!("signals cannot be received: {e}")))?;
     }
@@ -201,6 +207,12 @@ impl Daemon {
         let live = self.controller.wanted().map(|wanted| wanted.commit().0.clone());
         self.journal.tick(&tick, live.as_deref(), &self.shared.metrics);
         let now_secs = SystemClock.now_secs();
+        if let (Role::Agent(name), Some(wanted)) = (&self.role, self.controller.wanted())
+            && !wanted.has(name)
+        {
+            let known: Vec<&str> = wanted.clusters().map(|cluster| cluster.as_str()).collect();
+            return Err(Failure::Usage(format!("the fleet has no cluster `{name}`; it has {}", known.join(", "))));
+        }
         if tick.not_followed.is_none() {
             self.shared.followed_secs.store(now_secs, Ordering::Relaxed);
             self.shared.metrics.fetched(now_secs);

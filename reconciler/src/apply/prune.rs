@@ -102,7 +102,7 @@ fn candidates<'a>(
 ) -> (Vec<Doomed<'a>>, Vec<(&'a AppName, &'a Key)>) {
     let mut doomed: Vec<Doomed<'a>> = Vec::new();
     let mut forget = Vec::new();
-    // Workloads that stay for now, by app: what they use stays with them.
+    // Workloads that stay for now, by app: what they use, and what leads to them, stays with them.
     let mut staying: BTreeMap<&AppName, &Key> = BTreeMap::new();
     for (app, stored) in view.book {
         for (key, entry) in &stored.inventory.objects {
@@ -130,10 +130,12 @@ fn candidates<'a>(
                 continue;
             }
             let live = view.live.get(key);
+            // One whose kind cannot be seen may run all the same.
+            let may_run = live.is_some_and(|live| live.workload.is_some())
+                || !view.live.knows(&key.kind) && Round::of(&key.kind) == Round::Workloads;
             let waits = match fate(view, todos, app, key, entry, live) {
                 Fate::Keep(why) => {
-                    let workload = live.is_some_and(|live| live.workload.is_some());
-                    if workload {
+                    if may_run {
                         staying.insert(app, key);
                     }
                     held.push(Held { app: app.clone(), key: key.clone(), why });
@@ -142,7 +144,7 @@ fn candidates<'a>(
                 Fate::Wait(why) => Some(why),
                 Fate::Go => None,
             };
-            if waits.is_some() && live.is_some_and(|live| live.workload.is_some()) {
+            if waits.is_some() && may_run {
                 staying.insert(app, key);
             }
             let moved = view.intents.objects.contains(key) && view.rules.moved.contains(app);
@@ -153,7 +155,6 @@ fn candidates<'a>(
     for item in &mut doomed {
         if let (None, Some(workload)) = (&item.waits, staying.get(item.app))
             && *workload != item.key
-            && item.round < Round::of(&workload.kind)
         {
             item.waits = Some(Hold::UntilUserGone((*workload).clone()));
         }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleetwright_compiler::base::{AppId, ClusterId, SmolStr};
 use fleetwright_compiler::placements::OutageState;
 use fleetwright_compiler::plan::Fill;
+use fleetwright_compiler::what_if;
 use serde::{Deserialize, Serialize};
 
 use super::turn::Turn;
@@ -104,8 +105,11 @@ pub struct AppStatus {
     pub app: SmolStr,
     /// The worst of its clusters.
     pub health: SmolStr,
-    /// Replicas that are wanted, in all clusters.
+    /// Replicas that are placed, in all clusters.
     pub replicas: u64,
+    /// Replicas that are wanted and have no place: `fleetwright why` says why.
+    #[serde(default)]
+    pub unplaced: u64,
     /// Replicas that are ready there.
     pub ready: u64,
     /// By name.
@@ -206,6 +210,8 @@ fn cluster(wanted: &Wanted, name: &SmolStr, turn: Option<&Turn>, apps: &[AppStat
     let (answers, since_secs, lost) = match turn.map(|turn| &turn.seen.answers) {
         Some(Answers::Yes { since_secs }) => ("Yes", Some(*since_secs), None),
         Some(Answers::No { since_secs, error }) => ("No", Some(*since_secs), Some(error.clone())),
+        // Not for long enough to count on it, but so it is.
+        Some(Answers::NotYetKnown) if turn.is_some_and(|turn| turn.outcome.is_ok()) => ("Yes", None, None),
         Some(Answers::NotYetKnown) | None => ("Unknown", None, None),
     };
     let error = turn.and_then(|turn| turn.outcome.as_ref().err()).map(ToString::to_string);
@@ -240,6 +246,15 @@ fn apps(wanted: &Wanted, turns: &BTreeMap<SmolStr, Turn>) -> Vec<AppStatus> {
     for (app, _) in held.keys() {
         counts.entry((*app).clone()).or_default();
     }
+    let compiled = wanted.compiled();
+    let missing: BTreeMap<AppName, u64> = fleet
+        .app_ids()
+        .zip(&compiled.target.apps)
+        .map(|(id, target)| {
+            let app = fleet.app(id);
+            ((fleet.team(app.team).name.clone(), app.name.clone()), what_if::missing(app, target))
+        })
+        .collect();
     let status = counts.into_iter().map(|(name, counts)| {
         let mut clusters: BTreeSet<&SmolStr> = counts.keys().map(|id| &fleet.cluster(*id).name).collect();
         clusters.extend(held.keys().filter(|(app, _)| **app == name).map(|(_, cluster)| *cluster));
@@ -255,6 +270,7 @@ fn apps(wanted: &Wanted, turns: &BTreeMap<SmolStr, Turn>) -> Vec<AppStatus> {
         let health = placements.iter().map(|placement| &placement.health).max_by_key(|health| badness(health));
         AppStatus {
             health: health.cloned().unwrap_or_else(|| Health::Current.word().into()),
+            unplaced: missing.get(&name).copied().unwrap_or(0),
             replicas: placements.iter().map(|placement| placement.replicas).sum(),
             ready: placements.iter().map(|placement| placement.ready).sum(),
             clusters: placements,

@@ -14,8 +14,9 @@ use super::status::Message;
 use super::wanted::{Wanted, WantedError};
 use crate::advance::{AdvanceError, Advanced, Branches, advance};
 use crate::decide::{DecideError, Identity, Urgency, some_of};
-use crate::ports::{Clock, CommitId, FleetRepo, PortError};
+use crate::ports::{Clock, CommitId, FleetRepo};
 use crate::rendered::{self, RenderedError, Written};
+use crate::seen::check_forward;
 
 /// What a process does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,28 +166,13 @@ impl Controller {
             ))
             | None => repo.fetch(&[&branches.live]).map_err(AdvanceError::from)?.remove(&branches.live),
         };
+        check_forward(repo, &branches.live, tip.as_ref())?;
         let Some(tip) = tip else { return Ok(false) };
         if self.wanted.as_ref().is_some_and(|wanted| *wanted.commit() == tip) {
             return Ok(false);
         }
-        self.check_forward(repo, &tip)?;
         self.wanted = Some(Arc::new(Wanted::read(repo, &self.session, branches, &tip)?));
         Ok(true)
-    }
-
-    /// Revisions only go forward: a branch that was moved back or replaced is not followed.
-    fn check_forward(&self, repo: &dyn FleetRepo, tip: &CommitId) -> Result<(), WantedError> {
-        let Some(wanted) = &self.wanted else { return Ok(()) };
-        if repo.is_ancestor(wanted.commit(), tip).map_err(AdvanceError::from)? {
-            return Ok(());
-        }
-        let text = format!(
-            "the live branch stands at {}, of which {} is no ancestor: somebody moved it back or replaced it. Push the \
-             commit that was there again",
-            tip.short(),
-            wanted.commit().short()
-        );
-        Err(AdvanceError::from(PortError::Permanent(text)).into())
     }
 
     /// Posts the orders of all clusters as they come of what is seen now, and dismisses those that left. The repository is

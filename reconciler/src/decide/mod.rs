@@ -24,6 +24,7 @@ use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{FilesError, Overlay, PathError};
 use fleetwright_compiler::{CompileError, Compiled, compile};
 
+use crate::commit::Cause;
 use crate::state::Unreadable;
 pub(crate) use planned::refusal_text;
 pub use planned::{Planned, Unrealised, realise};
@@ -125,6 +126,7 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
     let proposals = arbiter::ranked(&view, &mut reports)?;
     for proposal in proposals {
         match realise(situation, &proposal, current.as_ref()) {
+            Ok(Some(planned)) if costs_replicas(&planned, current.as_ref(), &mut reports) => {}
             Ok(Some(planned)) if arbiter::is_on_hold(&view, &planned, &mut reports) => {}
             Ok(Some(planned)) => return Ok(Decision { commit: Some(planned), reports: sorted(reports) }),
             Ok(None) => {}
@@ -135,6 +137,23 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
         }
     }
     Ok(Decision { commit: None, reports: sorted(reports) })
+}
+
+/// Whether an observation alone would end replicas that find no place elsewhere: what is placed stays, whatever is observed.
+fn costs_replicas(planned: &Planned, current: Option<&Compiled>, reports: &mut Vec<Report>) -> bool {
+    let before = current.map_or(0, planned::unplaced);
+    if planned.cause != Cause::Capacity || planned.unplaced <= before {
+        return false;
+    }
+    reports.push(Report::new(
+        Urgency::Guarded,
+        format!(
+            "the capacity that is observed would leave {} more replicas without a place: it is not recorded, and what runs \
+             stays. Add nodes, lower what is wanted, or `fleetwright drain` a cluster that is to lose them",
+            planned.unplaced - before
+        ),
+    ));
+    true
 }
 
 /// What causes look at.

@@ -8,7 +8,7 @@ use fleetwright_compiler::placements::{self, PlacedApp, RecordDoc};
 use fleetwright_compiler::report::{self, PlanReport};
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{FleetFiles, Limits, Overlay, RepoPath};
-use fleetwright_compiler::{CompileError, Compiled, Refusal, compile, schedule};
+use fleetwright_compiler::{CompileError, Compiled, Refusal, compile, schedule, what_if};
 
 use super::{DecideError, Intents, Placed, Proposal, Situation};
 use crate::commit::{Cause, Trailers};
@@ -36,6 +36,8 @@ pub struct Planned {
     pub time_secs: i64,
     /// The person who decided it; `None`: the decider.
     pub person: Option<Author>,
+    /// Replicas that are wanted and run nowhere after it.
+    pub unplaced: u64,
 }
 
 /// Why a proposal became no commit.
@@ -115,7 +117,14 @@ pub fn realise(
         message: trailers.message(&proposal.subject, &body.join("\n\n")),
         time_secs: situation.commit_time_secs(),
         person: proposal.person.clone(),
+        unplaced: unplaced(compiled),
     }))
+}
+
+/// Replicas that are wanted and run nowhere.
+pub(super) fn unplaced(compiled: &Compiled) -> u64 {
+    let apps = compiled.fleet.apps.iter().zip(&compiled.target.apps);
+    apps.map(|(app, target)| what_if::missing(app, target)).sum()
 }
 
 /// Compiles intents with a record.

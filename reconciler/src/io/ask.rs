@@ -20,7 +20,7 @@ const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 /// # Errors
 /// When it does not answer, in words.
 pub fn get(runtime: &KubeRuntime, server: &str, path: &str) -> Result<Option<String>, String> {
-    ask(runtime, server, Method::GET, path)
+    ask(runtime, server, Method::GET, path, 200)
 }
 
 /// Posts to a path of a server; `None` where it knows no such thing.
@@ -28,11 +28,24 @@ pub fn get(runtime: &KubeRuntime, server: &str, path: &str) -> Result<Option<Str
 /// # Errors
 /// As [`get`].
 pub fn post(runtime: &KubeRuntime, server: &str, path: &str) -> Result<Option<String>, String> {
-    ask(runtime, server, Method::POST, path)
+    ask(runtime, server, Method::POST, path, 202)
 }
 
-fn ask(runtime: &KubeRuntime, server: &str, method: Method, path: &str) -> Result<Option<String>, String> {
-    let uri: Uri = server.parse().map_err(|_| format!("`{server}` is no URL: expected http://HOST:PORT"))?;
+fn ask(
+    runtime: &KubeRuntime,
+    server: &str,
+    method: Method,
+    path: &str,
+    accepted: u16,
+) -> Result<Option<String>, String> {
+    // What is not of this form may hold credentials, and is not repeated.
+    let form = "the address of the server: expected http://HOST:PORT, and nothing else";
+    let uri: Uri = server.parse().map_err(|_| form.to_owned())?;
+    let bare = uri.authority().is_some_and(|authority| !authority.as_str().contains('@'))
+        && uri.path_and_query().is_none_or(|rest| rest.as_str() == "/");
+    if !bare {
+        return Err(form.to_owned());
+    }
     let (Some(host), true) = (uri.host(), uri.scheme().is_none_or(|scheme| *scheme == Scheme::HTTP)) else {
         return Err(format!(
             "`{server}`: expected http://HOST:PORT; from further away, `kubectl port-forward` brings it here"
@@ -56,10 +69,15 @@ fn ask(runtime: &KubeRuntime, server: &str, method: Method, path: &str) -> Resul
         Ok::<_, String>((status, String::from_utf8_lossy(&body.to_bytes()).into_owned()))
     };
     match runtime.block_on(async { tokio::time::timeout(TIMEOUT, exchange).await }) {
-        Ok(Ok((200..=299, body))) => Ok(Some(body)),
+        Ok(Ok((status, body))) if status == accepted => Ok(Some(body)),
         Ok(Ok((404, _))) => Ok(None),
-        Ok(Ok((status, body))) => Err(format!("{server} answers {status}: {}", body.trim())),
+        Ok(Ok((status, body))) => Err(format!("{server} answers {status}: {}", words(&body))),
         Ok(Err(error)) => Err(format!("{server} does not answer: {error}")),
         Err(_) => Err(format!("{server} does not answer within {} s", TIMEOUT.as_secs())),
     }
+}
+
+/// The beginning of what a server says, without what could play tricks on a terminal.
+fn words(body: &str) -> String {
+    body.trim().chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -30,6 +30,9 @@ pub use surrounding::{Surrounding, surrounding};
 /// Where the mirror keeps the branches of the remote.
 const TRACKED: &str = "refs/remotes/origin/";
 
+/// Where it remembers what was followed, whatever becomes of the branches.
+const FOLLOWED: &str = "refs/fleetwright/followed/";
+
 /// Longest that one exchange with the remote may take.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -198,6 +201,20 @@ impl FleetRepo for GitRepo {
         }
         let (older, newer) = (self.oid(older)?, self.oid(newer)?);
         self.mirror.graph_descendant_of(newer, older).map_err(|e| self.error(&e))
+    }
+
+    fn followed(&self, branch: &str) -> Result<Option<CommitId>, PortError> {
+        match self.mirror.find_reference(&format!("{FOLLOWED}{branch}")) {
+            Ok(reference) => Ok(reference.target().map(|id| CommitId(id.to_string().into()))),
+            Err(e) if e.code() == ErrorCode::NotFound => Ok(None),
+            Err(e) => Err(self.error(&e)),
+        }
+    }
+
+    fn follow(&mut self, branch: &str, commit: &CommitId) -> Result<(), PortError> {
+        let name = format!("{FOLLOWED}{branch}");
+        let id = self.oid(commit)?;
+        self.mirror.reference(&name, id, true, "fleetwright").map(|_| ()).map_err(|e| self.error(&e))
     }
 
     fn push(&mut self, commit: &NewCommit) -> Result<CommitId, PushError> {

@@ -24,6 +24,15 @@ fn with_nodes(nodes: u32, others_milli: i128) -> Observation {
     seen
 }
 
+/// One node that no replica fits on.
+fn too_small() -> Observation {
+    let mut seen = with_nodes(1, 0);
+    for pool in seen.clusters.get_mut("a").unwrap().capacity.iter_mut().flatten() {
+        pool.allocatable = resources(50);
+    }
+    seen
+}
+
 fn tick(world: &World, observation: &Observation) -> Vec<Cause> {
     let advanced = world.advance_seeing(Some(observation)).unwrap();
     assert_eq!(advanced.reports, []);
@@ -39,14 +48,8 @@ fn what_differs_noticeably_is_recorded_at_most_every_ten_minutes() {
     assert_eq!(world.live_text("state/capacity/a.yaml"), expected);
     assert_eq!(tick(&world, &with_nodes(4, 1000)), []);
     // 300m of 6 CPU are 5 %.
-    let rows = [
-        (601, 4, 1300, false),
-        (601, 4, 1301, true),
-        (599, 5, 1301, false),
-        (1, 5, 1301, true),
-        (601, 5, 0, true),
-        (601, 0, 0, true),
-    ];
+    let rows =
+        [(601, 4, 1300, false), (601, 4, 1301, true), (599, 5, 1301, false), (1, 5, 1301, true), (601, 5, 0, true)];
     for (later, nodes, others, recorded) in rows {
         world.later(later);
         let causes = tick(&world, &with_nodes(nodes, others));
@@ -69,7 +72,37 @@ fn room_that_is_gone_moves_what_it_held_in_the_same_commit() {
     let world = World::live(&fleet());
     assert_eq!(tick(&world, &with_nodes(4, 0)), [Cause::Capacity]);
     world.later(601);
-    assert_eq!(tick(&world, &with_nodes(0, 0)), [Cause::Capacity]);
+    assert_eq!(tick(&world, &too_small()), [Cause::Capacity]);
     assert_eq!(world.seats("web"), seats([("b", 3), ("c", 3)]));
-    assert_eq!(tick(&world, &with_nodes(0, 0)), []);
+    assert_eq!(tick(&world, &too_small()), []);
+}
+
+/// A list of nodes that came back empty, or nodes that are all away for a moment, end nothing that runs.
+#[test]
+fn a_cluster_that_shows_no_node_keeps_what_is_recorded() {
+    for before in [None, Some(with_nodes(4, 0))] {
+        let world = World::live(&fleet());
+        before.iter().for_each(|before| assert_eq!(tick(&world, before), [Cause::Capacity]));
+        world.later(601);
+        let files = world.files("live");
+        let advanced = world.advance_seeing(Some(&with_nodes(0, 0))).unwrap();
+        assert!(advanced.reports[0].text.contains("shows no node that is Ready"), "{:?}", advanced.reports);
+        assert_eq!((advanced.pushed.len(), world.files("live")), (0, files));
+    }
+}
+
+/// What is placed stays, where room that is gone is nowhere else either.
+#[test]
+fn room_that_is_gone_everywhere_ends_nothing() {
+    let mut files = fleet();
+    for name in ["b", "c"] {
+        files.retain(|path, _| *path != format!("clusters/{name}.yaml"));
+    }
+    let world = World::live(&files);
+    let files = world.files("live");
+    let mut seen = too_small();
+    seen.clusters.retain(|name, _| *name == "a");
+    let advanced = world.advance_seeing(Some(&seen)).unwrap();
+    assert!(advanced.reports[0].text.contains("6 more replicas without a place"), "{:?}", advanced.reports);
+    assert_eq!((advanced.pushed.len(), world.files("live")), (0, files));
 }

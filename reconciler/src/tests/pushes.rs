@@ -33,6 +33,12 @@ impl FleetRepo for Before<'_> {
     fn is_ancestor(&self, older: &CommitId, newer: &CommitId) -> Result<bool, PortError> {
         self.inner.is_ancestor(older, newer)
     }
+    fn followed(&self, branch: &str) -> Result<Option<CommitId>, PortError> {
+        self.inner.followed(branch)
+    }
+    fn follow(&mut self, branch: &str, commit: &CommitId) -> Result<(), PortError> {
+        self.inner.follow(branch, commit)
+    }
     fn push(&mut self, commit: &NewCommit) -> Result<CommitId, PushError> {
         if let Some(happens) = self.happens.take() {
             happens();
@@ -121,10 +127,25 @@ fn a_branch_that_was_set_back_meanwhile_is_not_moved_forward_again() {
     let pushed = advance_before(&world, None, || {
         world.remote.reference("refs/heads/live", first, true, "set back").unwrap();
     });
-    assert_eq!(pushed.unwrap(), 1);
-    let tip = world.live_tip();
-    assert_eq!(tip.parent_id(0).unwrap(), first);
-    assert!(!world.remote.graph_descendant_of(tip.id(), second).unwrap());
+    // neither moved forward again nor followed: somebody must look
+    let text = pushed.unwrap_err().to_string();
+    assert!(text.contains("was moved back or replaced") && text.contains(&second.to_string()), "{text}");
+    assert_eq!(world.tip("live"), Some(first));
+    assert!(world.advance().is_err());
+    world.remote.reference("refs/heads/live", second, true, "again").unwrap();
+    assert_eq!(world.advance().unwrap().pushed.len(), 1);
+}
+
+#[test]
+fn a_live_branch_that_is_deleted_is_not_begun_anew() {
+    let world = World::live(&fleet());
+    let tip = world.tip("live").unwrap();
+    world.remote.find_reference("refs/heads/live").unwrap().delete().unwrap();
+    let text = world.advance().unwrap_err().to_string();
+    assert!(text.contains("is gone") && text.contains(&format!("git push REMOTE {tip}:refs/heads/live")), "{text}");
+    assert_eq!(world.tip("live"), None);
+    world.remote.reference("refs/heads/live", tip, true, "again").unwrap();
+    assert_eq!(world.advance().unwrap().pushed.len(), 0);
 }
 
 #[test]

@@ -399,3 +399,26 @@ fn a_namespace_goes_after_the_kinds_that_went_with_it() {
     rig.converge();
     assert!(!rig.has("/Namespace//shop"));
 }
+
+/// A Deployment that cannot be seen may run: what it uses stays until that is known.
+#[test]
+fn what_an_unseen_workload_uses_stays() {
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}});
+    let mut rig = Rig::new();
+    rig.app(
+        "shop/web",
+        &[namespace("shop"), deployment("shop", "web", "i:1", 1), config_map("shop", "c", "1"), service],
+    );
+    rig.app("shop/other", &[config_map("shop", "d", "1")]);
+    rig.converge();
+    rig.without("shop/web");
+    rig.commit("c2");
+    rig.restart();
+    rig.cluster.store().faults.unlisted.insert(GroupKind::new("apps", "Deployment"));
+    let report = rig.pass();
+    assert!(rig.has("/ConfigMap/shop/c") && rig.has("/Service/shop/web") && rig.has(WEB));
+    assert_eq!(held(&report, "/ConfigMap/shop/c"), Some(&Hold::UntilUserGone(key(WEB))));
+    rig.cluster.store().faults.unlisted.clear();
+    rig.converge();
+    assert!(!rig.has("/ConfigMap/shop/c") && !rig.has(WEB));
+}

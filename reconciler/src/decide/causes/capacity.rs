@@ -12,7 +12,7 @@ use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::RepoPath;
 
 use crate::commit::Cause;
-use crate::decide::{DecideError, Intents, Proposal, Report, View, clock, key};
+use crate::decide::{DecideError, Intents, Proposal, Report, Urgency, View, clock, key};
 use crate::instant;
 use crate::observation::{Answers, ClusterSeen, PoolSeen};
 
@@ -37,6 +37,19 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
     for cluster in &current.fleet.clusters {
         let Some(seen) = observation.clusters.get(&cluster.name) else { continue };
         let Some(doc) = document(seen) else { continue };
+        let recorded = live.state.capacities.get(&cluster.name);
+        if doc.pools.iter().all(|pool| pool.nodes == 0) && recorded.is_none_or(has_nodes) {
+            // A list that came back empty looks the same as a cluster that lost all its nodes, and costs every app there.
+            reports.push(Report::new(
+                Urgency::Guarded,
+                format!(
+                    "cluster {} answers and shows no node that is Ready and may be scheduled to: its capacity stays as it is \
+                     recorded, and nothing leaves it. If that is so for long, `fleetwright drain {}`",
+                    cluster.name, cluster.name
+                ),
+            ));
+            continue;
+        }
         if live.state.capacities.get(&cluster.name).is_none_or(|recorded| differs(recorded, &doc)) {
             record.put_state(RepoPath::new(&format!("state/capacity/{}.yaml", cluster.name))?, &doc);
             changed.push(cluster.name.as_str());
@@ -63,6 +76,10 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
         only: None,
         person: None,
     }))
+}
+
+fn has_nodes(recorded: &CapacityDoc) -> bool {
+    recorded.pools.iter().any(|pool| pool.nodes > 0)
 }
 
 /// What is to be recorded of a cluster; `None` where its nodes were not read.

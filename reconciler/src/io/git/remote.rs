@@ -52,6 +52,8 @@ impl Remote {
                 // The user of an SSH URL is no secret, and all before `@` of any other may be.
                 let kept = user.filter(|user| scheme == "ssh" && !user.contains(':')).map(|u| format!("{u}@"));
                 let path = rest.get(authority.len()..).unwrap_or_default();
+                // A query may hold a token.
+                let path = path.split(['?', '#']).next().unwrap_or_default();
                 let shown = format!("{scheme}://{}{host}{path}", kept.unwrap_or_default());
                 let token_for = (scheme == "https" && user.is_none()).then(|| format!("https://{host}"));
                 Ok(Self { url: text.to_owned(), shown, token_for, settings: None })
