@@ -13,9 +13,9 @@ use fleetwright_compiler::tide::Timestamp;
 use crate::context::Context;
 use crate::exit::{self, Failure, Outcome};
 use crate::{
-    advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, get, history, import,
-    init, plan, preempt, promote_decider, rebalance, reconcile, render, resume, schema, status, streams, suspend, tide,
-    tree, uncordon, undo, what_if, why,
+    advance, approve, check, controller, cordon, demo, diff, drain, explain, failback, failover, get, gitops, history,
+    import, init, plan, preempt, promote_decider, rebalance, reconcile, render, resume, schema, status, streams,
+    suspend, tide, tree, uncordon, undo, what_if, why,
 };
 
 /// A fleet of Kubernetes clusters in one Git repository: compile, review, deploy.
@@ -183,6 +183,7 @@ pub enum Command {
     History(history::Args),
     Demo(demo::Args),
     Controller(controller::Args),
+    Gitops(gitops::Args),
     Status(status::Args),
     Get(get::Args),
     Tree(tree::Args),
@@ -246,6 +247,7 @@ impl Command {
             Self::Get(_) => ("get", get::FORMATS, false),
             Self::Tree(_) => ("tree", tree::FORMATS, false),
             Self::Reconcile(_) => ("reconcile", reconcile::FORMATS, false),
+            Self::Gitops(_) => ("gitops", gitops::FORMATS, true),
             Self::Controller(_) => ("controller", controller::FORMATS, false),
         };
         Abilities { name, formats, reads_fleet }
@@ -319,6 +321,7 @@ impl Cli {
             Command::Get(args) => get::run(&context, &args),
             Command::Tree(args) => tree::run(&context, &args),
             Command::Reconcile(args) => reconcile::run(&context, &args),
+            Command::Gitops(args) => gitops::run(&context, &args),
             Command::Controller(args) => controller::run(&context, &args),
         }
     }

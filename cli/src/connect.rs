@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::model;
+use fleetwright_reconciler::apply::inventory::NAMESPACE;
 use fleetwright_reconciler::cluster::ClusterApi;
 use fleetwright_reconciler::io::kube::{Connection, KubeRuntime, LazyApi, contexts};
 
@@ -50,12 +52,20 @@ impl Connections {
         Ok(names.into_iter().map(SmolStr::from).collect())
     }
 
-    /// The port to a cluster: as stated here, else by the context that its Cluster file names, else by the one of its name.
-    pub fn api(&self, cluster: &SmolStr, context: Option<&SmolStr>) -> Box<dyn ClusterApi> {
-        let connection = self.stated.get(cluster).cloned().unwrap_or_else(|| Connection::Context {
+    /// The port to a cluster: as stated here, else as its Cluster file says in `connection`, else by the context of its name.
+    pub fn api(&self, cluster: &SmolStr, connection: Option<&model::Connection>) -> Box<dyn ClusterApi> {
+        let named = |context: Option<&SmolStr>| Connection::Context {
             kubeconfig: self.kubeconfig.clone(),
             context: Some(context.unwrap_or(cluster).to_string()),
-        });
+        };
+        let connection = match (self.stated.get(cluster), connection) {
+            (Some(stated), _) => stated.clone(),
+            (None, Some(model::Connection { context: None, secret_ref: Some(name) })) => {
+                Connection::Secret { namespace: NAMESPACE.to_owned(), name: name.to_string() }
+            }
+            (None, Some(model::Connection { context, .. })) => named(context.as_ref()),
+            (None, None) => named(None),
+        };
         Box::new(LazyApi::new(self.runtime.clone(), Box::new(move || Ok(connection.clone()))))
     }
 }

@@ -135,10 +135,9 @@ impl Looker {
         let board = self.controller.board().clone();
         for cluster in wanted.clusters() {
             let fleet = &wanted.compiled().fleet;
-            let found = fleet.cluster_id(cluster).map(|id| fleet.cluster(id));
-            let context = found.and_then(|cluster| cluster.connection.as_ref()?.context.clone());
+            let connection = fleet.cluster_id(cluster).and_then(|id| fleet.cluster(id).connection.as_ref());
             self.machines.entry(cluster.clone()).or_insert_with(|| Machine {
-                api: self.connections.api(cluster, context.as_ref()),
+                api: self.connections.api(cluster, connection),
                 memory: ClusterTurn::default(),
             });
         }

@@ -22,6 +22,7 @@ mod failback;
 mod failover;
 mod fleet;
 mod get;
+mod gitops;
 mod history;
 mod import;
 mod init;

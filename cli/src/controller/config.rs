@@ -207,6 +207,26 @@ mod tests {
         assert!(none.lease.is_none() && none.cluster.is_none() && !none.apply_only);
     }
 
+    /// What the manifests to install it say, is what is read.
+    #[test]
+    fn the_settings_of_the_install_manifests() {
+        for (manifests, cluster, lease) in [
+            (include_str!("../../../reconciler/kubernetes/controller.yaml"), None, true),
+            (include_str!("../../../reconciler/kubernetes/agent.yaml"), Some("eu-1"), false),
+        ] {
+            let mut found = 0;
+            for document in serde_yaml::Deserializer::from_str(manifests) {
+                let object = serde_json::Value::deserialize(document).unwrap();
+                let Some(text) = object["data"]["config.yaml"].as_str() else { continue };
+                let settings = settings(text, &[]).unwrap();
+                assert_eq!((settings.cluster.as_deref(), settings.lease.is_some()), (cluster, lease));
+                assert_eq!(settings.repository.0.as_deref(), Some("https://git.example/fleet.git"));
+                found += 1;
+            }
+            assert_eq!(found, 1);
+        }
+    }
+
     #[test]
     fn a_file_that_says_something_else_is_refused() {
         for (text, expected) in [

@@ -219,12 +219,12 @@ impl Daemon {
         *self.shared.facts() = Facts { wanted: self.controller.wanted().cloned(), reports };
         if let Some(wanted) = self.controller.wanted() {
             let fleet = &wanted.compiled().fleet;
-            let context = |cluster: &SmolStr| {
-                let found = fleet.cluster_id(cluster).map(|id| fleet.cluster(id));
-                found.and_then(|cluster| cluster.connection.as_ref()?.context.clone())
+            let connection = |cluster: &SmolStr| {
+                let id = fleet.cluster_id(cluster)?;
+                fleet.cluster(id).connection.as_ref()
             };
             let ours = self.controller.board().clusters();
-            let connect = |cluster: &SmolStr| self.connections.api(cluster, context(cluster).as_ref());
+            let connect = |cluster: &SmolStr| self.connections.api(cluster, connection(cluster));
             self.threads
                 .follow(ours.iter(), &connect)
                 .map_err(|e| Failure::Environment(format!("cannot start a thread: {e}")))?;

@@ -262,9 +262,13 @@ impl Wanted {
     /// Whether an app may run in a cluster that it should not run in: it is seen there, or was taken from it and was not seen
     /// gone since, nor did anybody confirm that it is.
     fn may_run(&self, app: &AppName, cluster: &SmolStr, seen: Option<&ClusterSeen>) -> bool {
-        let here = seen.is_some_and(|seen| seen.apps.contains_key(app));
+        let fleet = &self.compiled.fleet;
+        let before = fleet.app_id(&app.0, &app.1).map(|id| fleet.app(id).previous_names.as_slice()).unwrap_or_default();
+        // Under a name that it had before it is the same app.
+        let names = || std::iter::once(app).chain(before);
+        let here = seen.is_some_and(|seen| names().any(|name| seen.apps.contains_key(name)));
         let is_gone = seen.is_some_and(|seen| seen.is_complete && matches!(seen.answers, Answers::Yes { .. }));
-        let was_there = self.removed.contains_key(&(app.clone(), cluster.clone()));
+        let was_there = names().any(|name| self.removed.contains_key(&(name.clone(), cluster.clone())));
         here || was_there && !is_gone && !self.is_fenced(cluster)
     }
 

@@ -3,8 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use tokio::runtime::{Builder, Runtime};
+
+use super::KubeApi;
+use crate::cluster::{ClusterApi as _, Key};
 
 /// Why there is no client.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +34,14 @@ pub enum Connection {
     },
     /// The service account of this pod.
     InCluster,
+    /// The current context of the kubeconfig in a Secret of the cluster that this pod runs in: key `kubeconfig`, or `value`,
+    /// where Cluster API puts it. Read when the connection is made.
+    Secret {
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+    },
 }
 
 /// The threads on which requests run: one set for all clusters of a process.
@@ -70,10 +83,35 @@ fn read(kubeconfig: Option<&Path>) -> Result<Kubeconfig, ConnectError> {
     read.map_err(|error| ConnectError::of("the kubeconfig cannot be read", &error))
 }
 
+/// The kubeconfig in a Secret beside this pod. No message holds a part of it.
+fn of_secret(runtime: &KubeRuntime, namespace: &str, name: &str) -> Result<Kubeconfig, ConnectError> {
+    let wrong = |what: &str| ConnectError(format!("Secret {namespace}/{name}: {what}"));
+    let mut here = KubeApi::connect(runtime, &Connection::InCluster)?;
+    let found = here.get(&[Key::new("", "Secret", namespace, name)]).pop();
+    let secret = match found {
+        Some(Ok(Some(secret))) => secret,
+        Some(Ok(None)) | None => {
+            return Err(wrong("it does not exist; the Cluster names it in `connection.secretRef`"));
+        }
+        Some(Err(error)) => return Err(ConnectError::of(&format!("Secret {namespace}/{name}"), &error)),
+    };
+    let data = ["kubeconfig", "value"].iter().find_map(|key| secret.get("data")?.get(*key)?.as_str());
+    let text = data.ok_or_else(|| wrong("it has no key `kubeconfig` or `value`"))?;
+    let bytes = STANDARD.decode(text).map_err(|_| wrong("it does not hold base64"))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("it does not hold a kubeconfig"))?;
+    Kubeconfig::from_yaml(&text).map_err(|_| wrong("it does not hold a kubeconfig"))
+}
+
 pub(super) fn client(runtime: &KubeRuntime, connection: &Connection) -> Result<kube::Client, ConnectError> {
     let mut config = match connection {
         Connection::InCluster => {
             kube::Config::incluster().map_err(|error| ConnectError::of("no service account in this pod", &error))?
+        }
+        Connection::Secret { namespace, name } => {
+            let options = KubeConfigOptions::default();
+            let loaded =
+                runtime.block_on(kube::Config::from_custom_kubeconfig(of_secret(runtime, namespace, name)?, &options));
+            loaded.map_err(|error| ConnectError::of(&format!("the kubeconfig in Secret {namespace}/{name}"), &error))?
         }
         Connection::Context { kubeconfig, context } => {
             let file = read(kubeconfig.as_deref())?;
