@@ -12,7 +12,7 @@ use crate::args::Format;
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::repository::{Repository, RepositoryArgs, advance_failure, port_failure};
-use crate::{output, streams};
+use crate::{live, output};
 
 /// List what was decided: the commits of the live branch
 #[derive(Debug, clap::Args)]
@@ -23,6 +23,10 @@ pub struct Args {
     /// At most so many, newest first
     #[arg(short = 'n', long, value_name = "N", default_value = "20")]
     most: usize,
+
+    /// Look again every so many seconds, and show what changed, until interrupted
+    #[arg(short, long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2", value_parser = clap::value_parser!(u64).range(1..))]
+    watch: Option<u64>,
 }
 
 /// The forms it has.
@@ -51,21 +55,24 @@ struct Commit {
 
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let mut repository = Repository::open(context, &args.repository)?;
-    let live = repository.branches.live.clone();
-    let heads = repository.git.fetch(&[&live]).map_err(port_failure)?;
-    let Some(tip) = heads.get(&live) else {
-        return Err(Failure::Guard(format!("there is no branch `{live}` yet: `fleetwright advance` makes it")));
+    live::repeat(args.watch, || listed(context, &mut repository, args.most))
+}
+
+fn listed(context: &Context, repository: &mut Repository, most: usize) -> Result<String, Failure> {
+    let branch = repository.branches.live.clone();
+    let heads = repository.git.fetch(&[&branch]).map_err(port_failure)?;
+    let Some(tip) = heads.get(&branch) else {
+        return Err(Failure::Guard(format!("there is no branch `{branch}` yet: `fleetwright advance` makes it")));
     };
     let tree = repository.git.tree(tip).map_err(port_failure)?;
     let record = RecordFiles::read(&*tree)?;
     let state = State::read(&record).map_err(|e| advance_failure(DecideError::from(e).into()))?;
     let Some(pin) = state.pin else {
-        return Err(Failure::Refused(format!("error: `{live}` has no state/pin.yaml: fleetwright did not make it")));
+        return Err(Failure::Refused(format!("error: `{branch}` has no state/pin.yaml: fleetwright did not make it")));
     };
-    let commits = repository.git.history(tip, &pin, args.most).map_err(port_failure)?;
+    let commits = repository.git.history(tip, &pin, most).map_err(port_failure)?;
     let report = Report { commits: commits.iter().map(commit).collect() };
-    streams::data(&output::data(context.format(), &report, || text(&report.commits))?)?;
-    Ok(Outcome::Done)
+    output::data(context.format(), &report, || text(&report.commits))
 }
 
 fn commit(commit: &LiveCommit) -> Commit {

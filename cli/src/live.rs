@@ -168,13 +168,21 @@ pub fn show(
     mut shown: impl FnMut(&mut Source) -> Result<String, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut source = Source::open(context, args)?;
-    let Some(pause) = args.watch else {
-        streams::data(&shown(&mut source)?)?;
+    repeat(args.watch, || shown(&mut source))
+}
+
+/// Shows something once, or again whenever it changed, every so many seconds.
+///
+/// # Errors
+/// As showing. While it is repeated, an environment that fails is said and not the end.
+pub fn repeat(pause_secs: Option<u64>, mut shown: impl FnMut() -> Result<String, Failure>) -> Result<Outcome, Failure> {
+    let Some(pause_secs) = pause_secs else {
+        streams::data(&shown()?)?;
         return Ok(Outcome::Done);
     };
     let mut last = None;
     loop {
-        match shown(&mut source) {
+        match shown() {
             Ok(text) if last.as_ref() == Some(&text) => {}
             Ok(text) => {
                 let line = if last.is_some() { "\n" } else { "" };
@@ -184,6 +192,6 @@ pub fn show(
             Err(Failure::Environment(text)) => streams::talk(&text),
             Err(other) => return Err(other),
         }
-        std::thread::sleep(Duration::from_secs(pause));
+        std::thread::sleep(Duration::from_secs(pause_secs));
     }
 }
