@@ -1,6 +1,7 @@
 //! The rendered branch: manifests of every cluster as files, for those who let another tool apply them.
 //!
-//! `<cluster>/<team>/<app>.yaml` and `<cluster>/_namespaces.yaml`; other files of the branch are left as they are.
+//! `<cluster>/<team>/<app>.yaml` and `<cluster>/_namespaces.yaml`; other files of the branch are left as they are: those at
+//! its root, and in folders that are no cluster's. A generated Namespace stays for good: whoever prunes it, deletes all in it.
 //! Invariants: a commit only where a file changes; no app is lowered or removed from a cluster blindly, as by the applier:
 //! where that cannot be seen, its file stays as it is, and is said to wait. Apps that left the repository go at once.
 
@@ -12,6 +13,7 @@ use fleetwright_compiler::source::{
     Contents, DirEntry, EntryKind, FileClass, FilesError, FleetFiles, Limits, PathError, RepoPath,
 };
 use fleetwright_compiler::yaml;
+use serde_json::Value;
 
 use crate::apply::floor::{self, Floors};
 use crate::cluster::Key;
@@ -61,12 +63,17 @@ pub fn write(
 ) -> Result<Written, RenderedError> {
     let tip = repo.fetch(&[branch])?.remove(branch);
     let old = tip.as_ref().map(|tip| Ok::<_, RenderedError>(read(&*repo.tree(tip)?)?)).transpose()?.unwrap_or_default();
-    let new = files(wanted)?;
+    let mut new = files(wanted)?;
+    for (path, before) in old.iter().filter(|(path, _)| path.file_name() == Some(NAMESPACES)) {
+        if let Some(kept) = with_old(before, new.get(path).map(Vec::as_slice).unwrap_or_default()) {
+            new.insert(path.clone(), kept);
+        }
+    }
     let paths: BTreeSet<&RepoPath> = old.keys().chain(new.keys()).collect();
     let mut written = Written::default();
     let mut edits = BTreeMap::new();
     for path in paths.into_iter().filter(|path| old.get(path) != new.get(path)) {
-        let Some(place) = Place::of(wanted, path) else { continue };
+        let Some(place) = Place::of(wanted, &old, path) else { continue };
         let (before, after) = (old.get(path), new.get(path));
         if let (Some(before), Place::App(app, cluster)) = (before, place)
             && !may_change(wanted, observation, app, cluster, before, after)
@@ -114,6 +121,19 @@ fn files(wanted: &Wanted) -> Result<Files, PathError> {
     Ok(files)
 }
 
+/// The file of generated Namespaces in a cluster's folder.
+const NAMESPACES: &str = "_namespaces.yaml";
+
+/// Generated Namespaces as they are now, and those of before that are no longer: `None` where there are none of these.
+fn with_old(before: &[u8], now: &[u8]) -> Option<Vec<u8>> {
+    let (old, new) = (objects(before), objects(now));
+    let gone = || old.iter().filter(|(key, _)| key.kind.is("", "Namespace") && !new.contains_key(key));
+    gone().next()?;
+    let all: BTreeMap<&Key, &Value> = gone().chain(&new).collect();
+    let all: Vec<Value> = all.into_values().cloned().collect();
+    Some(yaml::emit_documents(&all).into_bytes())
+}
+
 /// Whose file it is.
 #[derive(Clone, Copy)]
 enum Place {
@@ -125,11 +145,17 @@ enum Place {
 
 impl Place {
     /// `None` for a file that is not of this branch's making.
-    fn of(wanted: &Wanted, path: &RepoPath) -> Option<Self> {
+    fn of(wanted: &Wanted, old: &Files, path: &RepoPath) -> Option<Self> {
         let fleet = &wanted.compiled().fleet;
         let names: Vec<&str> = path.components().collect();
+        // A cluster that left the fleet is known by its Namespaces.
+        let is_clusters = |folder: &str| {
+            let namespaces = RepoPath::root().join(folder).and_then(|folder| folder.join(NAMESPACES));
+            fleet.cluster_id(folder).is_some() || namespaces.is_ok_and(|path| old.contains_key(&path))
+        };
         match names.as_slice() {
-            [_, "_namespaces.yaml"] => Some(Self::Free),
+            [folder, ..] if !is_clusters(folder) => None,
+            [_, NAMESPACES] => Some(Self::Free),
             [cluster, team, file] => {
                 let app = file.strip_suffix(".yaml")?;
                 let known = fleet.app_id(team, app).zip(fleet.cluster_id(cluster));
@@ -217,14 +243,19 @@ fn may_change(
 
 /// Replicas of the workloads in a file.
 fn replicas(bytes: &[u8]) -> BTreeMap<Key, u32> {
+    let counted = objects(bytes).into_iter().filter_map(|(key, value)| {
+        let replicas = value.pointer("/spec/replicas")?.as_u64()?;
+        Some((key, u32::try_from(replicas).unwrap_or(u32::MAX)))
+    });
+    counted.collect()
+}
+
+/// The objects in a file of this branch.
+fn objects(bytes: &[u8]) -> BTreeMap<Key, Value> {
     let ir = parse::parse(bytes, FileForm::of(FileClass::TeamFolder, "rendered.yaml"), &yaml::Limits::default());
     let manifests = ir.docs.into_iter().filter_map(|doc| match doc.body {
         DocBody::Manifest(manifest) => Some(manifest.template.value()),
         DocBody::Intent(_) | DocBody::Record(_) => None,
     });
-    let counted = manifests.filter_map(|value| {
-        let replicas = value.pointer("/spec/replicas")?.as_u64()?;
-        Some((Key::of(&value)?, u32::try_from(replicas).unwrap_or(u32::MAX)))
-    });
-    counted.collect()
+    manifests.filter_map(|value| Some((Key::of(&value)?, value))).collect()
 }

@@ -35,7 +35,8 @@ struct Shared {
     stopping: AtomicBool,
     /// Somebody asked for a look at the repository now.
     nudged: AtomicBool,
-    leading: AtomicBool,
+    /// Until when this process is the one that works.
+    leading_until_secs: AtomicI64,
     /// When the loop came round last, for `/healthz`.
     round_secs: AtomicI64,
     /// When the live branch was followed last, for `/readyz`.
@@ -52,6 +53,10 @@ struct Facts {
 }
 
 impl Shared {
+    fn leads(&self) -> bool {
+        SystemClock.now_secs() < self.leading_until_secs.load(Ordering::Relaxed)
+    }
+
     fn facts(&self) -> MutexGuard<'_, Facts> {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,7 +112,7 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
     }
     match settings.lease.clone().filter(|_| !args.once) {
         Some(lease) => elect(&lease, &connections, Arc::clone(&shared), board.clone())?,
-        None => shared.leading.store(true, Ordering::Relaxed),
+        None => shared.leading_until_secs.store(i64::MAX, Ordering::Relaxed),
     }
     info!(repository = repository.git.remote_name(), role = %words(&role), "begins");
     let daemon = Daemon {
@@ -152,7 +157,7 @@ impl Daemon {
         let mut next_fetch = Instant::now();
         while !self.shared.stopping.load(Ordering::Relaxed) {
             self.shared.round_secs.store(SystemClock.now_secs(), Ordering::Relaxed);
-            let leads = self.shared.leading.load(Ordering::Relaxed);
+            let leads = self.shared.leads();
             self.shared.metrics.leads(leads);
             if !leads {
                 self.stand_by();
@@ -319,7 +324,7 @@ fn respond(shared: &Shared, board: &Board, path: &str, post: bool) -> Answer {
         }
         ("/readyz", false) => {
             let secs = now_secs.saturating_sub(shared.followed_secs.load(Ordering::Relaxed));
-            match (shared.leading.load(Ordering::Relaxed), secs > STALE_SECS) {
+            match (shared.leads(), secs > STALE_SECS) {
                 (false, _) => Answer::text(200, "stands by\n"),
                 (true, false) => Answer::text(200, "ok\n"),
                 (true, true) => Answer::text(503, "the live branch could not be followed for 5 minutes; see the log\n"),
@@ -373,8 +378,14 @@ fn elect(lease: &Lease, connections: &Connections, shared: Arc<Shared>, board: B
             if let Err(problem) = election.campaign(api.as_mut(), SystemClock.now_secs()) {
                 warn!("the Lease: {problem}");
             }
-            let leads = election.holds(SystemClock.now_secs());
-            if shared.leading.swap(leads, Ordering::Relaxed) != leads {
+            let led = shared.leads();
+            shared.leading_until_secs.store(election.held_until_secs(), Ordering::Relaxed);
+            let leads = shared.leads();
+            if !leads {
+                // Whatever the loop is busy with, nothing more is begun in a cluster.
+                board.clusters().iter().for_each(|cluster| board.dismiss(cluster));
+            }
+            if led != leads {
                 info!(leads, "the Lease");
                 board.wake();
             }

@@ -28,6 +28,9 @@ pub enum ClusterError {
     /// Trying again can help: network, time-out, 429, 5xx, an expired list.
     #[error("{0}; it is tried again")]
     Transient(String),
+    /// Nothing could be asked: what says how to reach it cannot be read. That is our mistake, and says nothing of the cluster.
+    #[error("{0}; nothing can be asked of the cluster until that is mended")]
+    NotConnected(String),
     /// The kind is not served, or no longer.
     #[error("the cluster does not serve {0}")]
     NotServed(GroupKind),

@@ -50,6 +50,12 @@ impl Election {
         now_secs < self.held_until_secs
     }
 
+    /// Until when this process holds the Lease, unless it is renewed.
+    #[must_use]
+    pub fn held_until_secs(&self) -> i64 {
+        self.held_until_secs
+    }
+
     /// Renews or takes the Lease, if that can be. Returns whether this process holds it.
     ///
     /// # Errors

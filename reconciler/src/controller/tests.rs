@@ -137,3 +137,18 @@ fn a_board_hands_out_news_at_once_and_the_same_order_again_when_time_is_up() {
     assert!(matches!(board.next(&cluster, 2, Duration::from_secs(3600)), Next::Stop));
     assert!(board.observation().clusters.is_empty());
 }
+
+/// A context that is not in the kubeconfig is our mistake: nothing fails over because of it.
+#[cfg(feature = "kube")]
+#[test]
+fn a_cluster_that_nobody_can_reach_for_want_of_settings_is_not_lost() {
+    use crate::io::kube::{Connection, KubeRuntime, LazyApi};
+    let nowhere = Connection::Context { kubeconfig: Some("/no/such/kubeconfig".into()), context: None };
+    let mut api = LazyApi::new(KubeRuntime::start().expect("threads"), Box::new(move || Ok(nowhere.clone())));
+    let mut memory = ClusterTurn::default();
+    for now in [100, 130, 500] {
+        let turn = memory.turn(&mut api, &order(now), now);
+        assert_eq!(turn.seen.answers, Answers::NotYetKnown, "at {now}");
+        assert!(turn.outcome.unwrap_err().to_string().contains("kubeconfig cannot be read"));
+    }
+}

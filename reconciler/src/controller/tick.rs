@@ -3,6 +3,7 @@
 //! Invariants: what is ordered was fetched by this tick; where the remote does not let us push, nothing new is ordered; a
 //! live commit that cannot be followed leaves the last one in force, and its orders grow old.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fleetwright_compiler::Session;
@@ -13,6 +14,7 @@ use super::budget;
 use super::status::Message;
 use super::wanted::{Wanted, WantedError};
 use crate::advance::{AdvanceError, Advanced, Branches, advance};
+use crate::apply::run::PassError;
 use crate::decide::{DecideError, Identity, Urgency, some_of};
 use crate::ports::{Clock, CommitId, FleetRepo};
 use crate::rendered::{self, RenderedError, Written};
@@ -37,6 +39,8 @@ pub struct Controller {
     wanted: Option<Arc<Wanted>>,
     /// When the repository was fetched last, and what was ordered then is the newest.
     fetched_secs: Option<i64>,
+    /// Commits that inventories name, and that Git says are ancestors, though longer ago than is kept in mind of all.
+    proven: BTreeSet<SmolStr>,
     /// The live commit of which all is on the rendered branch.
     rendered: Option<CommitId>,
 }
@@ -120,6 +124,7 @@ impl Controller {
         // An old order would only be refused; and what could not be followed is not what should be there.
         if followed.is_none() {
             self.fetched_secs = Some(fetched_secs);
+            self.prove_old(repo);
             self.reorder(role);
         }
         let rendered = match role {
@@ -127,6 +132,20 @@ impl Controller {
             Role::Whole(_) | Role::Applier | Role::Agent(_) => None,
         };
         Tick { decided, not_followed: followed, moved, rendered }
+    }
+
+    /// An inventory that nothing changed for a very long time names a commit that orders no longer list: Git knows whether
+    /// it is an ancestor all the same. What it says is no goes on being refused.
+    fn prove_old(&mut self, repo: &dyn FleetRepo) {
+        let Some(wanted) = &self.wanted else { return };
+        for turn in self.board.turns().values() {
+            if let Err(PassError::NotForward { found, .. }) = &turn.outcome
+                && !self.proven.contains(found)
+                && matches!(repo.is_ancestor(&CommitId(found.clone()), wanted.commit()), Ok(true))
+            {
+                self.proven.insert(found.clone());
+            }
+        }
     }
 
     /// Writes the rendered branch, until all of the live commit is there.
@@ -187,7 +206,7 @@ impl Controller {
             Role::Agent(ours) => ours == cluster,
         };
         for cluster in wanted.clusters().filter(|cluster| is_ours(cluster)) {
-            if let Some(order) = wanted.order(cluster, &observation, fetched_secs, stop.clone()) {
+            if let Some(order) = wanted.order(cluster, &observation, fetched_secs, stop.clone(), &self.proven) {
                 self.board.order(cluster, order);
             }
         }

@@ -80,15 +80,24 @@ impl ClusterTurn {
         } else {
             self.applier.inspect(api, &pass_order, now_secs)
         };
-        let probe = match &outcome {
-            Err(PassError::Cluster(error @ ClusterError::Transient(_))) => Err(error.to_string()),
+        let answers_now = match &outcome {
+            Err(PassError::Cluster(error @ ClusterError::Transient(_))) => {
+                self.answering.probed(Err(error.to_string()), now_secs);
+                false
+            }
+            // It was not even asked: nothing is known of it any more, which is not the same as lost.
+            Err(PassError::Cluster(ClusterError::NotConnected(_))) => {
+                self.answering = Answering::default();
+                false
+            }
             // Whoever refuses, answers.
-            Ok(_) | Err(_) => Ok(()),
+            Ok(_) | Err(_) => {
+                self.answering.probed(Ok(()), now_secs);
+                true
+            }
         };
-        let answers_now = probe.is_ok();
         self.runs_only_copies = outcome.as_ref().is_ok_and(Report::lacks_replacements);
         self.is_complete = outcome.is_ok() && self.applier.sees_all();
-        self.answering.probed(probe, now_secs);
         if let Ok(report) = &outcome {
             self.uid = Some(report.identity.uid.clone());
             self.clock_ahead_secs = report.identity.server_secs.map(|theirs| theirs.saturating_sub(now_secs));

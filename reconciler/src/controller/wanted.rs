@@ -214,7 +214,7 @@ impl Wanted {
         &self.approvals
     }
 
-    /// What is ordered for a cluster, from what is seen of all of them. `None` for a cluster that is not of the fleet.
+    /// What is ordered for a cluster, from what is seen of all of them. `proven` are ancestors that are not in recent history. `None` for a cluster that is not of the fleet.
     #[must_use]
     pub fn order(
         &self,
@@ -222,6 +222,7 @@ impl Wanted {
         observation: &Observation,
         fetched_secs: i64,
         fleet_stop: Option<FleetStop>,
+        proven: &BTreeSet<SmolStr>,
     ) -> Option<ClusterOrder> {
         let of = self.clusters.get(cluster)?;
         let min_available = |app: AppId| self.min_available_percent(app);
@@ -229,7 +230,11 @@ impl Wanted {
             fleet: self.fleet.clone(),
             recorded_uid: self.recorded_uid(cluster),
             live_commit: self.commit.clone(),
-            ancestors: Arc::clone(&self.ancestors),
+            ancestors: if proven.is_empty() {
+                Arc::clone(&self.ancestors)
+            } else {
+                Arc::new(self.ancestors.union(proven).cloned().collect())
+            },
             term: self.state.decider.as_ref().map_or(1, |decider| decider.term),
             fetched_secs,
             desired: self.with_exclusive(of, observation),

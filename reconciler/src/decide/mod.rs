@@ -141,8 +141,13 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
 
 /// Whether an observation alone would end replicas that find no place elsewhere: what is placed stays, whatever is observed.
 fn costs_replicas(planned: &Planned, current: Option<&Compiled>, reports: &mut Vec<Report>) -> bool {
-    let before = current.map_or(0, planned::unplaced);
-    if planned.cause != Cause::Capacity || planned.unplaced <= before {
+    if planned.cause != Cause::Capacity {
+        return false;
+    }
+    let before = current.map(planned::unplaced).unwrap_or_default();
+    // What one app gains is nothing to another.
+    let more = planned.unplaced.iter().zip(before).map(|(after, before)| after.saturating_sub(before)).sum::<u64>();
+    if more == 0 {
         return false;
     }
     reports.push(Report::new(
@@ -150,7 +155,7 @@ fn costs_replicas(planned: &Planned, current: Option<&Compiled>, reports: &mut V
         format!(
             "the capacity that is observed would leave {} more replicas without a place: it is not recorded, and what runs \
              stays. Add nodes, lower what is wanted, or `fleetwright drain` a cluster that is to lose them",
-            planned.unplaced - before
+            more
         ),
     ));
     true

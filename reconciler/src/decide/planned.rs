@@ -36,8 +36,8 @@ pub struct Planned {
     pub time_secs: i64,
     /// The person who decided it; `None`: the decider.
     pub person: Option<Author>,
-    /// Replicas that are wanted and run nowhere after it.
-    pub unplaced: u64,
+    /// Replicas that are wanted and run nowhere after it, by app in the order of the fleet.
+    pub unplaced: Vec<u64>,
 }
 
 /// Why a proposal became no commit.
@@ -121,10 +121,10 @@ pub fn realise(
     }))
 }
 
-/// Replicas that are wanted and run nowhere.
-pub(super) fn unplaced(compiled: &Compiled) -> u64 {
+/// Replicas that are wanted and run nowhere, by app.
+pub(super) fn unplaced(compiled: &Compiled) -> Vec<u64> {
     let apps = compiled.fleet.apps.iter().zip(&compiled.target.apps);
-    apps.map(|(app, target)| what_if::missing(app, target)).sum()
+    apps.map(|(app, target)| what_if::missing(app, target)).collect()
 }
 
 /// Compiles intents with a record.

@@ -2,8 +2,12 @@
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::ports::{Notifier, PortError};
+
+/// How long it may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs a command for each message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,14 +24,22 @@ impl Notifier for CommandNotifier {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|e| failed(&e))?;
+        // Whoever does not read its input, or never ends, holds nothing up.
         if let Some(mut stdin) = child.stdin.take() {
-            match stdin.write_all(message.as_bytes()) {
-                // One that does not read its input was told by being run.
-                Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => return Err(failed(&e)),
-                Ok(()) | Err(_) => {}
-            }
+            let message = message.to_owned();
+            std::thread::spawn(move || drop(stdin.write_all(message.as_bytes())));
         }
-        let status = child.wait().map_err(|e| failed(&e))?;
+        let deadline = Instant::now() + TIMEOUT;
+        let status = loop {
+            match child.try_wait().map_err(|e| failed(&e))? {
+                Some(status) => break status,
+                None if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(20)),
+                None => {
+                    child.kill().and_then(|()| child.wait()).map_err(|e| failed(&e))?;
+                    return Err(failed(&format!("it did not end within {} s", TIMEOUT.as_secs())));
+                }
+            }
+        };
         if status.success() { Ok(()) } else { Err(failed(&format!("it ended with {status}"))) }
     }
 }

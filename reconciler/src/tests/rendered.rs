@@ -86,9 +86,11 @@ fn files_of_others_stay_and_a_refused_push_is_an_error() {
     let mut theirs = super::world::Files::new();
     theirs.insert("README.md".into(), "ours\n".into());
     theirs.insert("a/t/gone.yaml".into(), "kind: ConfigMap\n".into());
+    theirs.insert(".github/workflows/ci.yaml".into(), "on: push\n".into());
     world.commit("rendered", &theirs);
     render(&world, None).unwrap();
     let files = world.files("rendered");
+    assert!(files.contains_key(".github/workflows/ci.yaml"), "{files:?}");
     assert!(files.contains_key("README.md") && !files.contains_key("a/t/gone.yaml"), "{files:?}");
     let mut files = rendered_fleet();
     app(&mut files, "web", 9, "");
@@ -96,4 +98,23 @@ fn files_of_others_stay_and_a_refused_push_is_an_error() {
     world.advance().unwrap();
     world.refuse("rendered");
     assert!(matches!(render(&world, None), Err(RenderedError::Push(PushError::Refused { .. }))));
+}
+
+/// Whoever applies the branch deletes what is no longer there, and with a Namespace all that is in it.
+#[test]
+fn a_namespace_stays_when_its_last_app_leaves() {
+    let world = World::live(&rendered_fleet());
+    render(&world, None).unwrap();
+    let before = world.files("rendered")["a/_namespaces.yaml"].clone();
+    let mut files = rendered_fleet();
+    files.retain(|path, _| !path.starts_with("teams/t/other/"));
+    let text = files["teams/t/web/app.yaml"].replace("placement: {", "placement: {clusters: {names: [b, c]}, ");
+    files.insert("teams/t/web/app.yaml".into(), text);
+    world.commit_main(&files);
+    world.advance().unwrap();
+    render(&world, Some(&all_ready(6))).unwrap();
+    let after = world.files("rendered");
+    assert!(!after.contains_key("a/t/web.yaml"), "{after:?}");
+    assert_eq!(after["a/_namespaces.yaml"], before);
+    assert_eq!(render(&world, Some(&all_ready(6))).unwrap(), Written::default());
 }

@@ -6,7 +6,7 @@
 //! Held at the end, when faults stop: everything that is wanted is there as it is wanted, nothing else of ours is, every
 //! person's commit is in the history, and it goes quiet. `SIMULATOR_SEEDS=FROM..TO` runs others than the usual seeds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::SmolStr;
 use serde_json::{Value, json};
@@ -300,7 +300,7 @@ impl Simulation {
         }
         let mut total_wanted: BTreeMap<SmolStr, u32> = BTreeMap::new();
         for (name, machine) in &self.machines {
-            let order = wanted.order(name, &self.controller.board().observation(), 0, None).unwrap();
+            let order = wanted.order(name, &self.controller.board().observation(), 0, None, &BTreeSet::new()).unwrap();
             for (key, object) in order.desired.apps().values().flat_map(|app| &app.objects) {
                 let found = machine.cluster.get(key).unwrap_or_else(|| panic!("{name} has no {key}\n{}", log()));
                 let body = object.body(key, "", false);

@@ -88,7 +88,9 @@ pub enum PassError {
         ours: u64,
     },
     /// Going there would be going back.
-    #[error("the cluster has {found} of the live branch, of which {ours} is no descendant; see `fleetwright recover`")]
+    #[error(
+        "the cluster has {found} of the live branch, of which {ours} is no descendant: the repository is not the one it was applied from, or its live branch was moved back"
+    )]
     NotForward {
         /// What the cluster has.
         found: SmolStr,

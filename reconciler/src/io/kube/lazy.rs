@@ -37,7 +37,7 @@ impl LazyApi {
             Some(api) => api,
             None => (self.find)()
                 .and_then(|connection| KubeApi::connect(&self.runtime, &connection))
-                .map_err(|error| ClusterError::Transient(error.to_string()))?,
+                .map_err(|error| ClusterError::NotConnected(error.to_string()))?,
         };
         Ok(self.api.insert(api))
     }
@@ -45,7 +45,12 @@ impl LazyApi {
 
 impl ClusterApi for LazyApi {
     fn identity(&mut self) -> Result<Identity, ClusterError> {
-        self.api()?.identity()
+        let identity = self.api()?.identity();
+        if matches!(identity, Err(ClusterError::Denied(_))) {
+            // Credentials that are no longer taken may have been renewed where they are read from.
+            self.api = None;
+        }
+        identity
     }
 
     fn served(&mut self) -> Result<Arc<Served>, ClusterError> {

@@ -179,7 +179,9 @@ impl ClusterApi for KubeApi {
             let known = self.known(&kind).map_err(|error| match error {
                 ClusterError::NotServed(kind) => WriteError::NotServed(kind),
                 ClusterError::Denied(message) => WriteError::Denied(message),
-                ClusterError::Transient(message) => WriteError::Transient { message, retry_after_secs: None },
+                ClusterError::Transient(message) | ClusterError::NotConnected(message) => {
+                    WriteError::Transient { message, retry_after_secs: None }
+                }
             });
             calls.push(known.and_then(|()| request::write(&self.served, write)));
             asked.push((kind, matches!(write, Write::Delete { .. })));
