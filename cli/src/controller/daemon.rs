@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::model;
 use fleetwright_reconciler::cluster::ClusterApi;
 use fleetwright_reconciler::controller::election::{Election, RENEW_SECS};
 use fleetwright_reconciler::controller::metrics::Metrics;
@@ -124,6 +125,7 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
         shared,
         journal: Journal::new(settings.notifier.clone().map(|notifier| Box::new(notifier) as Box<dyn Notifier>)),
         seen_turns: BTreeMap::new(),
+        connected: BTreeMap::new(),
         followed_since: None,
     };
     if args.once { daemon.once() } else { daemon.run(Duration::from_secs(settings.poll_secs)) }
@@ -147,6 +149,8 @@ struct Daemon {
     journal: Journal,
     /// The number of the last turn of each cluster that was written down.
     seen_turns: BTreeMap<SmolStr, u64>,
+    /// How each cluster is reached, as its file said when its thread was started.
+    connected: BTreeMap<SmolStr, Option<model::Connection>>,
     /// Since when a live commit is followed that is not applied everywhere yet.
     followed_since: Option<Instant>,
 }
@@ -241,6 +245,14 @@ impl Daemon {
                 fleet.cluster(id).connection.as_ref()
             };
             let ours = self.controller.board().clusters();
+            for cluster in &ours {
+                let now = connection(cluster).cloned();
+                if self.connected.get(cluster).is_some_and(|before| *before != now) {
+                    info!(%cluster, "is reached in another way now");
+                    self.threads.renew(cluster);
+                }
+                self.connected.insert(cluster.clone(), now);
+            }
             let connect = |cluster: &SmolStr| self.connections.api(cluster, connection(cluster));
             self.threads
                 .follow(ours.iter(), &connect)

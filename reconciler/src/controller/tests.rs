@@ -1,22 +1,24 @@
 //! Turns on a simulated cluster.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::plan::Fill;
 use serde_json::json;
 
 use super::board::Next;
-use super::{Board, ClusterOrder, ClusterTurn};
+use super::{Board, ClusterOrder, ClusterTurn, Threads};
 use crate::apply::budget::Approvals;
 use crate::apply::desired::{Desired, DesiredApp, Intents, desired_object};
 use crate::apply::floor::Floors;
 use crate::apply::run::PassError;
 use crate::apply::view::Rules;
-use crate::cluster::Key;
+use crate::cluster::{ClusterApi, Key};
 use crate::health::Health;
 use crate::observation::{Answers, WorkloadSeen};
-use crate::ports::CommitId;
+use crate::ports::{Clock, CommitId};
 use crate::simulated::{Faults, SimulatedCluster};
 
 fn order(now_secs: i64) -> ClusterOrder {
@@ -151,4 +153,33 @@ fn a_cluster_that_nobody_can_reach_for_want_of_settings_is_not_lost() {
         assert_eq!(turn.seen.answers, Answers::NotYetKnown, "at {now}");
         assert!(turn.outcome.unwrap_err().to_string().contains("kubeconfig cannot be read"));
     }
+}
+
+#[test]
+fn a_cluster_that_is_reached_in_another_way_gets_another_thread() {
+    struct Noon;
+    impl Clock for Noon {
+        fn now_secs(&self) -> i64 {
+            100
+        }
+    }
+    let (cluster, board, name) = (SimulatedCluster::new("uid-a"), Board::default(), SmolStr::new("a"));
+    let connected = Cell::new(0);
+    let connect = |_: &SmolStr| -> Box<dyn ClusterApi> {
+        connected.set(connected.get() + 1);
+        Box::new(cluster.api())
+    };
+    let mut threads = Threads::new(board.clone(), Arc::new(Noon));
+    board.order(&name, order(100));
+    for expected in [1, 1] {
+        threads.follow(std::iter::once(&name), &connect).expect("a thread");
+        board.wait_for_all(Duration::from_secs(60));
+        assert_eq!(connected.get(), expected);
+    }
+    threads.renew(&name);
+    threads.follow(std::iter::once(&name), &connect).expect("a thread");
+    board.order(&name, ClusterOrder { term: 2, ..order(100) });
+    board.wait_for_all(Duration::from_secs(60));
+    assert_eq!((connected.get(), board.turns()[&name].outcome.is_ok()), (2, true));
+    threads.stop();
 }

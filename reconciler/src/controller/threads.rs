@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -25,12 +26,19 @@ fn next_pause(last: Duration, moves: bool) -> Duration {
 /// How a thread gets at its cluster. What comes back may need to connect first, and says so when it is asked something.
 pub type Connect<'c> = dyn Fn(&SmolStr) -> Box<dyn ClusterApi> + 'c;
 
+/// A thread, and whether it is to end after its turn.
+#[derive(Debug)]
+struct Running {
+    handle: JoinHandle<()>,
+    ends: Arc<AtomicBool>,
+}
+
 /// The threads of all clusters.
 #[derive(Debug)]
 pub struct Threads<C> {
     board: Board,
     clock: Arc<C>,
-    running: BTreeMap<SmolStr, JoinHandle<()>>,
+    running: BTreeMap<SmolStr, Running>,
 }
 
 impl<C: Clock + Send + Sync + 'static> Threads<C> {
@@ -51,20 +59,28 @@ impl<C: Clock + Send + Sync + 'static> Threads<C> {
     ) -> std::io::Result<()> {
         for cluster in clusters {
             // One that ended was dismissed, and is wanted again.
-            if self.running.get(cluster).is_none_or(JoinHandle::is_finished) {
-                let handle = start(&self.board, cluster.clone(), connect(cluster), Arc::clone(&self.clock))?;
-                self.running.insert(cluster.clone(), handle);
+            if self.running.get(cluster).is_none_or(|running| running.handle.is_finished()) {
+                let running = start(&self.board, cluster.clone(), connect(cluster), Arc::clone(&self.clock))?;
+                self.running.insert(cluster.clone(), running);
             }
         }
         Ok(())
     }
 
+    /// Ends the thread of a cluster after its turn, because it is reached in another way now: [`Threads::follow`] starts another.
+    /// The two may overlap for a turn; inventories keep them apart, as they do two processes.
+    pub fn renew(&mut self, cluster: &SmolStr) {
+        if let Some(running) = self.running.remove(cluster) {
+            running.ends.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Ends all of them after their turn, and waits for that.
     pub fn stop(self) {
         self.board.stop();
-        for handle in self.running.into_values() {
+        for running in self.running.into_values() {
             // One that panicked said so when it did.
-            let _ = handle.join();
+            let _ = running.handle.join();
         }
     }
 }
@@ -88,16 +104,22 @@ fn start<C: Clock + Send + Sync + 'static>(
     cluster: SmolStr,
     mut api: Box<dyn ClusterApi>,
     clock: Arc<C>,
-) -> std::io::Result<JoinHandle<()>> {
+) -> std::io::Result<Running> {
     let board = board.clone();
-    std::thread::Builder::new().name(format!("cluster {cluster}")).spawn(move || {
+    let ends = Arc::new(AtomicBool::new(false));
+    let is_over = Arc::clone(&ends);
+    let handle = std::thread::Builder::new().name(format!("cluster {cluster}")).spawn(move || {
         let mut memory = ClusterTurn::default();
         let (mut done, mut pause) = (0, SOON);
         while let Next::Turn(number, order) = board.next(&cluster, done, pause) {
+            if is_over.load(Ordering::Relaxed) {
+                break;
+            }
             let turn = memory.turn(api.as_mut(), &order, clock.now_secs());
             pause = next_pause(pause, number != done || turn.is_moving);
             board.took(&cluster, number, turn);
             done = number;
         }
-    })
+    })?;
+    Ok(Running { handle, ends })
 }
