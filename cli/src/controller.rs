@@ -1,8 +1,10 @@
 //! `fleetwright controller`: the process that makes clusters equal to the live branch, and decides what is live.
 
+mod answers;
 mod config;
 mod daemon;
 mod journal;
+mod lease;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

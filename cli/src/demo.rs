@@ -56,17 +56,12 @@ fn simulated(scratch: &Scratch) -> Result<(), Failure> {
     let mut stage = Stage::open(scratch.path(), Clusters::simulated(&["asia-1", "eu-1", "eu-2"]))?;
     say("A fleet of three clusters, simulated in this process; the repository and its commits are real.\n")?;
 
-    chapter(1, "A push deploys", "Monday, 10:00 in Shanghai. The fleet is pushed for the first time.")?;
-    clone.push(&mut stage, "main", "A shop and a chat model")?;
-    stage.until("everything is Current", all_current)?;
-    stage.table()?;
-
-    chapter(2, "Another push changes an image and deletes an app", "")?;
-    clone.replace("teams/shop/checkout/checkout.yaml", "checkout:1.4.0", "checkout:1.5.0")?;
-    clone.remove("teams/shop/promo")?;
-    clone.push(&mut stage, "main", "checkout 1.5.0; the promotion is over")?;
-    stage.until("the app is gone from all clusters", |status| all_current(status) && app(status, "promo").is_none())?;
-    stage.table()?;
+    pushes(
+        &mut clone,
+        &mut stage,
+        "Monday, 10:00 in Shanghai. The fleet is pushed for the first time.",
+        "A shop and a chat model",
+    )?;
 
     chapter(3, "The tide turns", "23:00 in Shanghai: the night phase is due. Nobody does anything.")?;
     stage.sleep_until(fleet::NIGHT_SECS)?;
@@ -110,17 +105,7 @@ fn real(scratch: &Scratch, kubeconfig: &std::path::Path) -> Result<(), Failure> 
     let mut stage = Stage::open(scratch.path(), clusters)?;
     say(&format!("A fleet of {} real clusters: {}.\n", names.len(), names.join(", ")))?;
 
-    chapter(1, "A push deploys", "")?;
-    clone.push(&mut stage, "main", "A shop")?;
-    stage.until("everything is Current", all_current)?;
-    stage.table()?;
-
-    chapter(2, "Another push changes an image and deletes an app", "")?;
-    clone.replace("teams/shop/checkout/checkout.yaml", "checkout:1.4.0", "checkout:1.5.0")?;
-    clone.remove("teams/shop/promo")?;
-    clone.push(&mut stage, "main", "checkout 1.5.0; the promotion is over")?;
-    stage.until("the app is gone from all clusters", |status| all_current(status) && app(status, "promo").is_none())?;
-    stage.table()?;
+    pushes(&mut clone, &mut stage, "", "A shop")?;
 
     if names.len() > 1 {
         chapter(3, "A cluster is drained", &format!("{first} is drained: what it runs starts elsewhere first."))?;
@@ -143,6 +128,21 @@ fn real(scratch: &Scratch, kubeconfig: &std::path::Path) -> Result<(), Failure> 
     })?;
     stage.clusters().forget()?;
     say("\nThe namespaces `shop` and `fleetwright-system` are left in the clusters.\n")
+}
+
+/// The chapters that both stories begin with: a first push, and one that changes and deletes.
+fn pushes(clone: &mut WorkingCopy, stage: &mut Stage, text: &str, first: &str) -> Result<(), Failure> {
+    chapter(1, "A push deploys", text)?;
+    clone.push(stage, "main", first)?;
+    stage.until("everything is Current", all_current)?;
+    stage.table()?;
+
+    chapter(2, "Another push changes an image and deletes an app", "")?;
+    clone.replace("teams/shop/checkout/checkout.yaml", "checkout:1.4.0", "checkout:1.5.0")?;
+    clone.remove("teams/shop/promo")?;
+    clone.push(stage, "main", "checkout 1.5.0; the promotion is over")?;
+    stage.until("the app is gone from all clusters", |status| all_current(status) && app(status, "promo").is_none())?;
+    stage.table()
 }
 
 fn say(text: &str) -> Result<(), Failure> {

@@ -33,7 +33,7 @@ pub fn files() -> BTreeMap<String, String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::path::{Path, PathBuf};
 
     use fleetwright_compiler::diag::Diagnostics;
@@ -50,14 +50,20 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_list_is_the_folder() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fleet-repo-template");
+    /// The files of a folder of this repository, ascending by path: what a list of embedded files must be.
+    pub(crate) fn files_of(folder: &str) -> Vec<String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
         let mut found = Vec::new();
         walk(&root, &mut found);
-        let mut found: Vec<String> =
-            found.iter().map(|p| p.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()).collect();
+        let relative = |path: &PathBuf| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        let mut found: Vec<String> = found.iter().map(relative).collect();
         found.sort();
+        found
+    }
+
+    #[test]
+    fn the_list_is_the_folder() {
+        let found = files_of("fleet-repo-template");
         let listed: Vec<&str> = FILES.iter().map(|(path, _)| *path).collect();
         assert_eq!(listed, found);
     }

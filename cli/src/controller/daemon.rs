@@ -1,77 +1,32 @@
 //! The loop of the controller: a tick when something may be due, turns in the threads of the clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::model;
-use fleetwright_reconciler::cluster::ClusterApi;
-use fleetwright_reconciler::controller::election::{Election, RENEW_SECS};
-use fleetwright_reconciler::controller::metrics::Metrics;
-use fleetwright_reconciler::controller::status::{self, Message, Status, status};
+use fleetwright_reconciler::controller::status::Status;
 use fleetwright_reconciler::controller::tick::reports;
-use fleetwright_reconciler::controller::{Board, Controller, Role, Threads, Tick, Wanted};
+use fleetwright_reconciler::controller::{Board, Controller, Role, Threads, Tick};
 use fleetwright_reconciler::decide::Identity;
 use fleetwright_reconciler::io::clock::SystemClock;
-use fleetwright_reconciler::io::kube::{Connection, KubeApi};
-use fleetwright_reconciler::io::serve::{Answer, on_shutdown, serve};
+use fleetwright_reconciler::io::serve::{on_shutdown, serve};
 use fleetwright_reconciler::observation::Answers;
 use fleetwright_reconciler::ports::{Clock as _, Notifier};
-use serde::Serialize;
-use tracing::{error, info, warn};
+use tracing::{error, info};
 
-use super::config::{Lease, Settings};
+use super::answers::{Facts, Shared, respond};
+use super::config::Settings;
 use super::journal::{self, Journal};
+use super::lease::elect;
 use super::{Args, Listen};
 use crate::connect::Connections;
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::repository::Repository;
 
-/// What the loop, the server and the signals share.
-#[derive(Debug, Default)]
-struct Shared {
-    stopping: AtomicBool,
-    /// Somebody asked for a look at the repository now.
-    nudged: AtomicBool,
-    /// Until when this process is the one that works.
-    leading_until_secs: AtomicI64,
-    /// When the loop came round last, for `/healthz`.
-    round_secs: AtomicI64,
-    /// When the live branch was followed last, for `/readyz`.
-    followed_secs: AtomicI64,
-    facts: Mutex<Facts>,
-    metrics: Metrics,
-}
-
-/// What the status is made from when somebody asks, with the turns on the board.
-#[derive(Clone, Debug, Default)]
-struct Facts {
-    wanted: Option<Arc<Wanted>>,
-    reports: Vec<Message>,
-}
-
-impl Shared {
-    fn leads(&self) -> bool {
-        SystemClock.now_secs() < self.leading_until_secs.load(Ordering::Relaxed)
-    }
-
-    fn facts(&self) -> MutexGuard<'_, Facts> {
-        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn status(&self, board: &Board) -> Status {
-        let Facts { wanted, reports } = self.facts().clone();
-        status(wanted.as_deref(), &board.turns(), reports)
-    }
-}
-
-/// The loop is stuck when it did not come round for so long: longer than Git may take for an exchange.
-const STUCK_SECS: i64 = 1200;
-/// Nothing new is followed when the repository did not answer for so long.
-const STALE_SECS: i64 = 300;
 /// How long what was begun may take to end.
 const GRACE: Duration = Duration::from_secs(20);
 /// What turns found is looked at no more often.
@@ -97,10 +52,8 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
             info!("asked to end: turns that were begun are finished");
             shared.stopping.store(true, Ordering::Relaxed);
             board.wake();
-            // Whatever hangs, in Git or in a cluster, is safe to be cut off: everything here can be killed at any time.
-            std::thread::sleep(GRACE);
-            error!("something did not end in time, and is cut off");
-            std::process::exit(i32::from(Failure::Environment(String::new()).code()));
+            // What goes on needs the thread that brought the signal.
+            std::thread::spawn(cut_off);
         })
         .map_err(|e| Failure::Environment(format!("signals cannot be received: {e}")))?;
     }
@@ -129,6 +82,13 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
         followed_since: None,
     };
     if args.once { daemon.once() } else { daemon.run(Duration::from_secs(settings.poll_secs)) }
+}
+
+/// Ends what hangs, in Git or in a cluster: everything here can be killed at any time.
+fn cut_off() {
+    std::thread::sleep(GRACE);
+    error!("something did not end in time, and is cut off");
+    std::process::exit(i32::from(Failure::Environment(String::new()).code()));
 }
 
 fn words(role: &Role) -> String {
@@ -174,6 +134,11 @@ impl Daemon {
                 next_fetch = Instant::now() + poll;
             } else {
                 self.controller.reorder(&self.role);
+            }
+            if !self.shared.leads() {
+                // The Lease ended meanwhile, and what was just ordered is another's to order.
+                self.stand_by();
+                continue;
             }
             self.note();
             std::thread::sleep(LEAST_PAUSE);
@@ -318,104 +283,4 @@ fn outcome(tick: &Tick, status: &Status) -> Result<Outcome, Failure> {
         return Err(Failure::Guard(format!("{held} objects are held, see the log")));
     }
     Ok(Outcome::Done)
-}
-
-fn respond(shared: &Shared, board: &Board, path: &str, post: bool) -> Answer {
-    let now_secs = SystemClock.now_secs();
-    if let (Some(rest), false) = (path.strip_prefix("/api/apps/"), post) {
-        return app(shared, board, rest);
-    }
-    match (path, post) {
-        ("/healthz", false) => {
-            let secs = now_secs.saturating_sub(shared.round_secs.load(Ordering::Relaxed));
-            if secs > STUCK_SECS {
-                Answer::text(500, format!("no round for {secs} s\n"))
-            } else {
-                Answer::text(200, "ok\n")
-            }
-        }
-        ("/readyz", false) => {
-            let secs = now_secs.saturating_sub(shared.followed_secs.load(Ordering::Relaxed));
-            match (shared.leads(), secs > STALE_SECS) {
-                (false, _) => Answer::text(200, "stands by\n"),
-                (true, false) => Answer::text(200, "ok\n"),
-                (true, true) => Answer::text(503, "the live branch could not be followed for 5 minutes; see the log\n"),
-            }
-        }
-        ("/metrics", false) => Answer {
-            status: 200,
-            content_type: "application/openmetrics-text; version=1.0.0; charset=utf-8",
-            body: shared.metrics.text(&shared.status(board)),
-        },
-        ("/api/status", false) => json(&shared.status(board)),
-        ("/api/reconcile", true) => {
-            shared.nudged.store(true, Ordering::Relaxed);
-            board.wake();
-            Answer::text(202, "the repository is looked at now\n")
-        }
-        ("/api/reconcile", false) => Answer::text(405, "POST\n"),
-        (_, _) => {
-            Answer::text(404, "/metrics, /healthz, /readyz, /api/status, /api/apps/TEAM/APP, POST /api/reconcile\n")
-        }
-    }
-}
-
-fn app(shared: &Shared, board: &Board, name: &str) -> Answer {
-    let Facts { wanted, .. } = shared.facts().clone();
-    let found = name.split_once('/').and_then(|(team, app)| status::app(wanted.as_deref()?, &board.turns(), team, app));
-    found.map_or_else(|| Answer::text(404, "no such app\n"), |found| json(&found))
-}
-
-fn json(value: &impl Serialize) -> Answer {
-    match serde_json::to_string(value) {
-        Ok(body) => Answer { status: 200, content_type: "application/json", body },
-        Err(e) => Answer::text(500, format!("{e}\n")),
-    }
-}
-
-/// Starts the thread that holds the Lease.
-fn elect(lease: &Lease, connections: &Connections, shared: Arc<Shared>, board: Board) -> Result<(), Failure> {
-    let mut api: Box<dyn ClusterApi> = match &lease.cluster {
-        Some(cluster) => connections.api(cluster, None),
-        None => Box::new(
-            KubeApi::connect(connections.runtime(), &Connection::InCluster)
-                .map_err(|e| Failure::Environment(format!("`lease`: {e}; `lease.cluster` names another")))?,
-        ),
-    };
-    // Two processes of one name must not take each other for themselves.
-    let holder = format!("{}-{}", hostname(), std::process::id());
-    let mut election = Election::new(lease.namespace.clone(), lease.name.clone(), holder.into());
-    let work = move || {
-        while !shared.stopping.load(Ordering::Relaxed) {
-            if let Err(problem) = election.campaign(api.as_mut(), SystemClock.now_secs()) {
-                warn!("the Lease: {problem}");
-            }
-            let led = shared.leads();
-            shared.leading_until_secs.store(election.held_until_secs(), Ordering::Relaxed);
-            let leads = shared.leads();
-            if !leads {
-                // Whatever the loop is busy with, nothing more is begun in a cluster.
-                board.clusters().iter().for_each(|cluster| board.dismiss(cluster));
-            }
-            if led != leads {
-                info!(leads, "the Lease");
-                board.wake();
-            }
-            std::thread::sleep(Duration::from_secs(RENEW_SECS));
-        }
-        if let Err(problem) = election.resign(api.as_mut(), SystemClock.now_secs()) {
-            error!("the Lease could not be let go: {problem}");
-        }
-    };
-    match std::thread::Builder::new().name("lease".to_owned()).spawn(work) {
-        Ok(_) => Ok(()),
-        Err(e) => Err(Failure::Environment(format!("cannot start a thread: {e}"))),
-    }
-}
-
-/// The name of this machine or pod.
-fn hostname() -> String {
-    let stated = std::env::var("HOSTNAME").ok();
-    let read = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    stated.or_else(read).map_or_else(|| "unknown".to_owned(), |name| name.trim().to_owned())
 }

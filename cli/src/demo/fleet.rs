@@ -52,25 +52,11 @@ pub fn files_for(clusters: &[SmolStr]) -> BTreeMap<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
-
     use super::*;
-
-    fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { walk(&path, found) } else { found.push(path) }
-        }
-    }
+    use crate::template::tests::files_of;
 
     #[test]
     fn the_list_is_the_example() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/demo");
-        let mut found = Vec::new();
-        walk(&root, &mut found);
-        let mut found: Vec<_> =
-            found.iter().map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()).collect();
-        found.sort();
-        assert_eq!(files().into_keys().collect::<Vec<_>>(), found);
+        assert_eq!(files().into_keys().collect::<Vec<_>>(), files_of("examples/demo"));
     }
 }

@@ -37,7 +37,6 @@ pub(super) fn mentioned(placement: &Placement) -> BTreeSet<&SmolStr> {
 
 /// Writes policies, apps, their manifests, and the priority classes they name. Gives back the classes of each namespace:
 /// those of its apps and of their pods, because a team that may name some may name no others.
-#[allow(clippy::too_many_arguments)]
 pub(super) fn write(
     policies: &[Policy],
     apps: &[App],

@@ -38,7 +38,6 @@ pub(super) fn names(apps: &[App], quotas: &[Named<FederatedQuota>]) -> Teams {
 }
 
 /// Writes the teams, with the kinds and priority classes they need a right to, and their quotas.
-#[allow(clippy::too_many_arguments)]
 pub(super) fn write(
     teams: &Teams,
     classes: &BTreeMap<SmolStr, BTreeSet<SmolStr>>,
