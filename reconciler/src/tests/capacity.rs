@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fleetwright_compiler::base::Resources;
 
-use super::world::{World, fleet, seats, seen, up};
+use super::world::{World, app, fleet, seats, seen, up};
 use crate::commit::Cause;
 use crate::observation::{Observation, PoolSeen};
 
@@ -105,4 +105,29 @@ fn room_that_is_gone_everywhere_ends_nothing() {
     let advanced = world.advance_seeing(Some(&seen)).unwrap();
     assert!(advanced.reports[0].text.contains("6 more replicas without a place"), "{:?}", advanced.reports);
     assert_eq!((advanced.pushed.len(), world.files("live")), (0, files));
+}
+
+/// What one app gains by an observation makes up for nothing that another loses.
+#[test]
+fn no_app_pays_for_the_room_of_another() {
+    let mut files = fleet();
+    files.retain(|path, _| !path.starts_with("teams/t/web/"));
+    app(&mut files, "one", 3, ", clusters: {names: [a]}");
+    let world = World::live(&files);
+    let nodes = |large: &str, small: &str| {
+        let mut both = seen([("a", up()), ("b", up()), ("c", up())]);
+        for (name, of) in [(large, with_nodes(4, 0)), (small, too_small())] {
+            both.clusters.get_mut(name).unwrap().capacity.clone_from(&of.clusters["a"].capacity);
+        }
+        both
+    };
+    assert_eq!(tick(&world, &nodes("a", "b")), [Cause::Capacity]);
+    app(&mut files, "two", 3, ", clusters: {names: [b]}");
+    world.commit_main(&files);
+    world.advance().unwrap();
+    assert_eq!((world.seats("one"), world.seats("two")), (seats([("a", 3)]), seats([])));
+    world.later(601);
+    let advanced = world.advance_seeing(Some(&nodes("b", "a"))).unwrap();
+    assert!(advanced.reports.iter().any(|report| report.text.contains("3 more replicas")), "{:?}", advanced.reports);
+    assert_eq!((advanced.pushed.len(), world.seats("one")), (0, seats([("a", 3)])));
 }

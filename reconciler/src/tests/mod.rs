@@ -2,6 +2,7 @@
 
 mod capacity;
 mod orders;
+mod orders_of_clusters;
 mod outages;
 mod problem_cases;
 mod pushes;
