@@ -37,7 +37,11 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
 }
 
 fn text(app: &AppStatus) -> String {
-    let mut text = format!("{}/{}  {}  {} of {} ready\n", app.team, app.app, app.health, app.ready, app.replicas);
+    let wanted = app.replicas + app.unplaced;
+    let mut text = format!("{}/{}  {}  {} of {wanted} ready\n", app.team, app.app, app.health, app.ready);
+    if app.unplaced > 0 {
+        let _ = writeln!(text, "   {0} have no place: `fleetwright why {1}/{2}`", app.unplaced, app.team, app.app);
+    }
     let last = app.clusters.len().saturating_sub(1);
     for (index, placement) in app.clusters.iter().enumerate() {
         let (branch, below) = if index == last { ("└─", "   ") } else { ("├─", "│  ") };

@@ -268,9 +268,12 @@ fn apps(wanted: &Wanted, turns: &BTreeMap<SmolStr, Turn>) -> Vec<AppStatus> {
             })
             .collect();
         let health = placements.iter().map(|placement| &placement.health).max_by_key(|health| badness(health));
+        let unplaced = missing.get(&name).copied().unwrap_or(0);
+        // One that is wanted and is nowhere is not well because nothing of it is unwell.
+        let nowhere = if unplaced > 0 { Health::NotFound } else { Health::Current };
         AppStatus {
-            health: health.cloned().unwrap_or_else(|| Health::Current.word().into()),
-            unplaced: missing.get(&name).copied().unwrap_or(0),
+            health: health.cloned().unwrap_or_else(|| nowhere.word().into()),
+            unplaced,
             replicas: placements.iter().map(|placement| placement.replicas).sum(),
             ready: placements.iter().map(|placement| placement.ready).sum(),
             clusters: placements,

@@ -6,6 +6,7 @@ use fleetwright_compiler::base::SmolStr;
 
 use super::world::{Files, World, app, down, fleet, seen, up};
 use crate::apply::run::PassError;
+use crate::controller::status::status;
 use crate::controller::{Board, ClusterOrder, Controller, Role, Turn, Wanted};
 use crate::decide::Identity;
 use crate::decide::orders;
@@ -134,4 +135,15 @@ fn how_a_cluster_is_treated_is_what_its_files_say() {
     assert_eq!((web.depends_on.as_slice(), web.keep_removed), (&[("t".into(), "base".into())][..], true));
     let account = web.service_account.as_ref().unwrap();
     assert_eq!((account.namespace.as_str(), account.name.as_str()), ("t", "deployer"));
+}
+
+/// An app that fits nowhere is not shown as well because nothing of it is unwell.
+#[test]
+fn an_app_that_is_nowhere_is_not_current() {
+    let mut files = fleet();
+    app(&mut files, "web", 6, ", spread: [{topologyKey: region, min: 2}]");
+    let world = World::live(&files);
+    let status = status(Some(&wanted(&world)), &BTreeMap::new(), Vec::new());
+    let [web] = status.apps.as_slice() else { panic!("one app: {:?}", status.apps) };
+    assert_eq!((web.health.as_str(), web.replicas, web.unplaced, web.clusters.len()), ("NotFound", 0, 6, 0));
 }
