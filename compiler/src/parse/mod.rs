@@ -9,6 +9,7 @@ mod facts;
 mod intent;
 mod manifest;
 mod mistakes;
+mod secrets;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ use crate::source::FileClass;
 use crate::yaml::{self, Limits, WarningKind, YamlError, YamlErrorKind, YamlWarning};
 
 pub use facts::{Autoscaler, Defined, Facts};
-pub use manifest::{holds_secret, is_secret};
+pub use secrets::{holds_secret, is_secret};
 pub use template::{Template, canonical};
 
 /// What a file holds.

@@ -5,6 +5,7 @@
 //! The next view of a result is a file here; what it needs to know is put into its data first.
 
 mod capacity;
+mod clusters;
 mod deficits;
 mod diff_markdown;
 mod diff_text;
@@ -24,13 +25,12 @@ mod why;
 mod why_text;
 
 pub use capacity::capacity;
+pub use clusters::{ClusterReport, ResourceReport};
 pub use deficits::{deficits, lapses};
 pub use diff_markdown::diff_markdown;
 pub use diff_text::diff_text;
 pub use located::{Located, Position, ReadFile, Related, located};
-pub use plan::{
-    AppReport, ClusterReport, MoveReport, PlanReport, ResourceReport, SeatReport, TransferReport, WorkloadReport, plan,
-};
+pub use plan::{AppReport, MoveReport, PlanReport, SeatReport, TransferReport, WorkloadReport, plan};
 pub use references::references;
 pub use tides::{
     PhaseReport, SimulationReport, TideEvent, TidePhaseReport, TideReport, TideSimulation, TidesReport, simulate_tides,

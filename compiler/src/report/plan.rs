@@ -1,18 +1,18 @@
 //! A plan as data: what runs where, what moves and why, what could not be done, how full clusters get.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::clusters::{ClusterReport, Load, cluster_report};
 use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
 use crate::Compiled;
 use crate::base::{AppId, ClusterId, Resources, SmolStr};
-use crate::diff::{AppShortfall, Shortfall, placed, plain_amount};
+use crate::diff::{AppShortfall, Shortfall, placed};
 use crate::kinds::replicas::WorkloadKind;
-use crate::model::{Cluster, Fleet};
+use crate::model::Fleet;
 use crate::plan::{Cause, Move, Plan, Removal};
-use crate::room::DEFAULT_PODS_PER_NODE;
 use crate::schedule::{Preemption, Victim};
 
 /// The plan of a fleet.
@@ -144,36 +144,6 @@ pub struct MoveReport {
     pub why: &'static str,
 }
 
-/// What a cluster gets.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ClusterReport {
-    /// Its name.
-    pub cluster: SmolStr,
-    /// Apps with objects in it.
-    pub apps: u64,
-    /// Objects, generated Namespaces included.
-    pub objects: u64,
-    /// Replicas of workloads that state them.
-    pub replicas: u64,
-    /// How full it gets, by resource; empty where capacity is not known.
-    pub resources: Vec<ResourceReport>,
-}
-
-/// How full a cluster gets of one resource. Amounts as people write them: CPU in cores, memory as `2Gi`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ResourceReport {
-    /// Its name.
-    pub resource: SmolStr,
-    /// What the replicas placed here request. DaemonSets and what others run are not in it.
-    pub requested: String,
-    /// What the nodes that exist offer, overcommit and reserve taken into account.
-    pub allocatable: String,
-    /// Per cent, rounded down; none where nothing is offered.
-    pub percent: Option<u64>,
-}
-
 /// The plan of a compile.
 #[must_use]
 pub fn plan(compiled: &Compiled) -> PlanReport {
@@ -223,13 +193,6 @@ fn preemption(fleet: &Fleet, of: &Preemption) -> Option<PreemptionReport> {
         replicas: of.replicas,
         victims: of.victims.iter().filter_map(victim).collect(),
     })
-}
-
-/// What has been placed in a cluster.
-#[derive(Clone, Default)]
-struct Load {
-    replicas: u64,
-    requested: Resources,
 }
 
 fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
@@ -348,66 +311,4 @@ fn cause_words(cause: Cause) -> (&'static str, &'static str) {
         Cause::Displaced => ("Displaced", "the pool no longer holds them"),
         Cause::Refill => ("Refill", "in place of replicas that left another cluster, or were short"),
     }
-}
-
-fn cluster_report(compiled: &Compiled, id: ClusterId, load: Load) -> ClusterReport {
-    let cluster = compiled.fleet.cluster(id);
-    let files = compiled.rendered.files(id);
-    let Load { replicas, requested } = load;
-    ClusterReport {
-        cluster: cluster.name.clone(),
-        apps: files.iter().filter(|file| file.app.is_some()).count() as u64,
-        objects: files.iter().map(|file| file.objects.len() as u64).sum(),
-        replicas,
-        resources: match allocatable(compiled, cluster) {
-            None => Vec::new(),
-            Some(allocatable) => resource_reports(&requested, &allocatable),
-        },
-    }
-}
-
-/// Every resource that is requested or offered, by name.
-fn resource_reports(requested: &Resources, allocatable: &Resources) -> Vec<ResourceReport> {
-    let names: BTreeSet<&SmolStr> = requested.iter().chain(allocatable.iter()).map(|(name, _)| name).collect();
-    let report = |name: &SmolStr| {
-        let (requested, offered) = (requested.get(name), allocatable.get(name));
-        ResourceReport {
-            resource: name.clone(),
-            requested: plain_amount(name, requested),
-            allocatable: plain_amount(name, offered),
-            percent: (offered > 0).then(|| u64::try_from(requested.saturating_mul(100) / offered).unwrap_or(0)),
-        }
-    };
-    names.into_iter().map(report).collect()
-}
-
-/// Adds what so many nodes offer. One that states no `pods` takes as many as Kubernetes' default.
-fn add(total: &mut Resources, node: &Resources, nodes: u32) {
-    total.add(node, i128::from(nodes));
-    if !node.0.contains_key("pods") {
-        total
-            .add(&Resources(BTreeMap::from([(SmolStr::new_static("pods"), DEFAULT_PODS_PER_NODE)])), i128::from(nodes));
-    }
-}
-
-/// What the nodes of a cluster offer, as observed or else as stated; `None` where neither is.
-fn allocatable(compiled: &Compiled, cluster: &Cluster) -> Option<Resources> {
-    let observed = compiled.record.clusters.get(&cluster.name).and_then(|observed| observed.capacity.as_ref());
-    let mut total = Resources::default();
-    match (observed, &cluster.pools) {
-        (Some(pools), _) => pools.iter().for_each(|pool| add(&mut total, &pool.allocatable, pool.nodes)),
-        (None, Some(pools)) => pools.iter().for_each(|pool| add(&mut total, &pool.allocatable, pool.nodes)),
-        (None, None) => return None,
-    }
-    for (name, (numerator, denominator)) in &cluster.overcommit {
-        if let Some(amount) = total.0.get_mut(name) {
-            *amount = amount.saturating_mul(i128::from(*numerator)) / i128::from(*denominator).max(1);
-        }
-    }
-    for (name, amount) in cluster.reserved.iter() {
-        if let Some(offered) = total.0.get_mut(name) {
-            *offered = offered.saturating_sub(amount).max(0);
-        }
-    }
-    Some(total)
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::plan::{AppReport, ClusterReport, PlanReport, SeatReport, VictimReport, WorkloadReport};
+use super::clusters::ClusterReport;
+use super::plan::{AppReport, PlanReport, SeatReport, VictimReport, WorkloadReport};
 use super::table::table;
 
 /// Clusters that a row lists; `wide` lists all.

@@ -3,6 +3,9 @@
 //!
 //! Source: the API of Karmada at commit f8fdd02 (its 1.19 line). A field that is not here lands in `rest`, and is said.
 
+mod clusters;
+mod overrides;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -10,7 +13,13 @@ use serde_json::{Map, Value};
 
 use crate::base::SmolStr;
 use crate::base::quantity::Quantity;
-use crate::base::taint::{TaintEffect, Toleration};
+use crate::base::taint::Toleration;
+
+pub(super) use clusters::{ApiEnablement, ClusterSpec, ClusterStatus, KarmadaCluster};
+pub(super) use overrides::{
+    FieldOverrider, ImageComponent, ImageOverrider, ListOverrider, MetadataOverrider, Operator, OverrideRule,
+    OverrideSpec, Overriders, Plaintext, SubPatch,
+};
 
 /// Fields that are not known here.
 pub(super) type Rest = Map<String, Value>;
@@ -247,215 +256,6 @@ pub(super) struct Suspension {
 #[serde(rename_all = "camelCase")]
 pub(super) struct SchedulePriority {
     pub priority_class_name: SmolStr,
-}
-
-/// `spec` of an OverridePolicy and of a ClusterOverridePolicy.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct OverrideSpec {
-    /// None: every object.
-    #[serde(default)]
-    pub resource_selectors: Vec<ResourceSelector>,
-    #[serde(default)]
-    pub override_rules: Vec<OverrideRule>,
-    /// The older form, read when there are no rules.
-    #[serde(default)]
-    pub target_cluster: Option<Affinity>,
-    #[serde(default)]
-    pub overriders: Option<Overriders>,
-    #[serde(flatten)]
-    pub rest: Rest,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct OverrideRule {
-    #[serde(default)]
-    pub target_cluster: Option<Affinity>,
-    #[serde(default)]
-    pub overriders: Overriders,
-}
-
-/// The operations of a rule, in the order in which they are applied.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Overriders {
-    #[serde(default)]
-    pub image_overrider: Vec<ImageOverrider>,
-    #[serde(default)]
-    pub command_overrider: Vec<ListOverrider>,
-    #[serde(default)]
-    pub args_overrider: Vec<ListOverrider>,
-    #[serde(default)]
-    pub labels_overrider: Vec<MetadataOverrider>,
-    #[serde(default)]
-    pub annotations_overrider: Vec<MetadataOverrider>,
-    #[serde(default)]
-    pub field_overrider: Vec<FieldOverrider>,
-    #[serde(default)]
-    pub plaintext: Vec<Plaintext>,
-    #[serde(flatten)]
-    pub rest: Rest,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Operator {
-    Add,
-    Remove,
-    Replace,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct ImageOverrider {
-    #[serde(default)]
-    pub predicate: Option<ImagePredicate>,
-    pub component: ImageComponent,
-    pub operator: Operator,
-    #[serde(default)]
-    pub value: SmolStr,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct ImagePredicate {
-    pub path: SmolStr,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(super) enum ImageComponent {
-    Registry,
-    Repository,
-    Tag,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ListOverrider {
-    pub container_name: SmolStr,
-    pub operator: Operator,
-    #[serde(default)]
-    pub value: Vec<SmolStr>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct MetadataOverrider {
-    pub operator: Operator,
-    #[serde(default)]
-    pub value: BTreeMap<SmolStr, SmolStr>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct FieldOverrider {
-    pub field_path: SmolStr,
-    #[serde(default)]
-    pub json: Vec<SubPatch>,
-    #[serde(default)]
-    pub yaml: Vec<SubPatch>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SubPatch {
-    pub sub_path: SmolStr,
-    pub operator: Operator,
-    #[serde(default)]
-    pub value: Option<Value>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Plaintext {
-    pub path: SmolStr,
-    pub operator: Operator,
-    #[serde(default)]
-    pub value: Option<Value>,
-}
-
-/// A Cluster.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct KarmadaCluster {
-    #[serde(default)]
-    pub spec: ClusterSpec,
-    #[serde(default)]
-    pub status: ClusterStatus,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ClusterSpec {
-    #[serde(default)]
-    pub provider: SmolStr,
-    #[serde(default)]
-    pub region: SmolStr,
-    /// The older form of `zones`.
-    #[serde(default)]
-    pub zone: SmolStr,
-    #[serde(default)]
-    pub zones: Vec<SmolStr>,
-    #[serde(default)]
-    pub taints: Vec<ClusterTaint>,
-    #[serde(default)]
-    pub resource_models: Vec<Value>,
-    /// How it is reached.
-    #[serde(flatten)]
-    pub rest: Rest,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ClusterTaint {
-    pub key: SmolStr,
-    #[serde(default)]
-    pub value: SmolStr,
-    pub effect: TaintEffect,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ClusterStatus {
-    #[serde(default)]
-    pub api_enablements: Vec<ApiEnablement>,
-    #[serde(default)]
-    pub conditions: Vec<Condition>,
-    #[serde(default)]
-    pub node_summary: NodeSummary,
-    #[serde(default)]
-    pub resource_summary: ResourceSummary,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Condition {
-    #[serde(rename = "type")]
-    pub kind: SmolStr,
-    pub status: SmolStr,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ApiEnablement {
-    pub group_version: SmolStr,
-    #[serde(default)]
-    pub resources: Vec<ApiResource>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct ApiResource {
-    pub kind: SmolStr,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct NodeSummary {
-    #[serde(default)]
-    pub total_num: u32,
-    #[serde(default)]
-    pub ready_num: Option<u32>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct ResourceSummary {
-    #[serde(default)]
-    pub allocatable: BTreeMap<SmolStr, Quantity>,
 }
 
 /// `spec` of a FederatedResourceQuota.

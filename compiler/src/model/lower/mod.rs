@@ -18,6 +18,7 @@ mod placement;
 mod policy;
 mod record;
 mod relations;
+mod replicas;
 mod selector;
 mod shadow;
 mod team;

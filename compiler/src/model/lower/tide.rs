@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Docs, Lowering, moves, placement, selector};
+use super::{Docs, Lowering, moves, replicas, selector};
 use crate::api::{
     AppTide, CalendarSpec, HolidaySpec, IntOrPercent, PhaseSpec, ReplicasSpec, Strategy, TideDay, TideSpec,
     WorkingDaySpec,
@@ -233,7 +233,7 @@ fn phases(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<Vec<Spanned<Pha
             // lowered as those of an App are, so that the same weights have the same digest
             let strategy = Some(Spanned::new(Strategy::StaticWeight, weights.span));
             let spec = ReplicasSpec { strategy, weights: Some(weights.value.clone()), ..ReplicasSpec::default() };
-            let lowered = placement::replicas(cx, file, &spec);
+            let lowered = replicas::lower(cx, file, &spec);
             (lowered.weights.unwrap_or_default(), lowered.digest)
         });
         let start = Start { phase: name.value.clone(), from_minute: minute };

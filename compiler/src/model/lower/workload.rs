@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Lowering, autoscale, placement};
+use super::{Lowering, autoscale, placement, replicas};
 use crate::api::{ObjectRule, ReplicasSpec, Strategy};
 use crate::base::{DigestWriter, FileId, SmolStr, Span, Spanned};
 use crate::diag::{Diagnostic, Place, codes, first_of, some_of};
@@ -29,7 +29,7 @@ pub(super) fn workloads(
         let written = rule.and_then(|r| r.replicas.as_ref());
         let policy = match written {
             Some(own) => {
-                let lowered = placement::replicas(cx, app_file, &own.value);
+                let lowered = replicas::lower(cx, app_file, &own.value);
                 overlay(&placement.replicas, &own.value, lowered)
             }
             None => placement.replicas.clone(),
