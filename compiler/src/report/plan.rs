@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::clusters::{ClusterReport, Load, cluster_report};
+use super::steps::{self, MovingReport, StepsReport};
 use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
 use crate::Compiled;
@@ -26,6 +27,12 @@ pub struct PlanReport {
     pub transfers: Vec<TransferReport>,
     /// What differs from what runs, by app, workload and cluster.
     pub moves: Vec<MoveReport>,
+    /// Which of that the decider makes in steps, by app.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepsReport>,
+    /// Moves in steps that are on the way, by app: until their next step what runs stays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moving: Vec<MovingReport>,
     /// What could not be done, by app.
     pub shortfalls: Vec<AppShortfall>,
     /// What could be given up for apps that are short, where their priority class asks for it.
@@ -152,6 +159,8 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         apps: Vec::with_capacity(fleet.apps.len()),
         transfers: transfers(compiled),
         moves: Vec::new(),
+        steps: steps::to_make(compiled),
+        moving: steps::on_the_way(compiled),
         shortfalls: Shortfall::all(compiled),
         preemptions: compiled.preemptions.iter().filter_map(|of| preemption(fleet, of)).collect(),
         clusters: Vec::with_capacity(fleet.clusters.len()),

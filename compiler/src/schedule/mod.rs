@@ -16,6 +16,7 @@ mod filter;
 pub(crate) mod fixture;
 mod groups;
 mod headroom;
+mod held;
 mod ledger;
 mod phases;
 mod placed;
@@ -33,7 +34,8 @@ mod transfers;
 mod verdict;
 mod view;
 
-pub use headroom::{Headroom, headroom};
+pub use headroom::{Beside, Headroom, headroom};
+pub use held::{intent, moving};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
 pub use target::{AppTarget, Deficit, Seat, Target, Verdict};
@@ -71,8 +73,10 @@ const MAX_PASSES: usize = 64;
 pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Scenario) -> Target {
     let pools = rooms::pools(fleet, record);
     let apps = state::read(fleet, record, &pools);
+    let held = held::held(fleet, record, scenario);
+    let moving = state::targets(fleet, record, &held, &pools);
     let mut ledger = Ledger::new(pools);
-    let view = View::new(fleet, variants, record, scenario, &mut ledger);
+    let view = View::new(fleet, variants, record, scenario, &mut ledger).holding(held, moving);
     let mut stage = Stage {
         view: &view,
         ledger,

@@ -205,6 +205,10 @@ fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
         };
         let from = seats.len();
         seats.extend(workload.rows.iter().map(seat));
+        if stage.view.leads_to(id).is_some() {
+            stage.view.recorded_counts(id, usize::from(index), &mut seats[from..]);
+            continue;
+        }
         complete(stage, id, usize::from(index), &mut seats[from..]);
         bound(stage, id, usize::from(index), &mut seats[from..]);
     }
