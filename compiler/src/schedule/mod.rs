@@ -16,6 +16,7 @@ mod filter;
 pub(crate) mod fixture;
 mod groups;
 mod headroom;
+mod homes;
 mod ledger;
 mod phases;
 mod placed;
@@ -81,6 +82,8 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
         apps,
         usage: Usage::new(fleet),
         scopes: scope::wide_open(&view),
+        homes: BTreeMap::new(),
+        unfit: Vec::new(),
         entered: BTreeMap::new(),
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),

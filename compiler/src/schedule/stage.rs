@@ -23,6 +23,10 @@ pub(super) struct Stage<'v, 'a> {
     pub apps: Vec<AppState>,
     /// By app id: what narrows its clusters, as it was when it was looked at last.
     pub scopes: Vec<Scope>,
+    /// By the first app of a group that shares its clusters and is not together: where it gathers.
+    pub homes: BTreeMap<AppId, ClusterSet>,
+    /// Where it cannot, by the same: the first found no place there. Of this pass.
+    pub unfit: Vec<(AppId, ClusterSet)>,
     /// By app id, what the record has: what a pass placed and a later one takes back has nothing to keep.
     pub recorded: Vec<AppState>,
     /// Usage of the teams' quotas.

@@ -2,7 +2,7 @@
 
 use super::facts::{AppFacts, Inputs, Standing, WorkloadFacts, limits, sum};
 use super::rooms::Displaced;
-use super::{spread, tiers};
+use super::{groups, spread, tiers};
 use crate::base::ClusterId;
 use crate::model::Share;
 
@@ -40,6 +40,7 @@ fn has_cause<'d>(
         || switches
         || is_disturbed(inputs, app, facts)
         || breaks_spread(inputs, app)
+        || groups::gathers(inputs, app)
         || displaced().has(app.id, cluster)
 }
 
