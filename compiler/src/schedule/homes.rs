@@ -121,9 +121,11 @@ impl Stage<'_, '_> {
         if !stays && place.len() > 1 && (wider || !lead.is_none_or(divides)) {
             return false;
         }
-        members.iter().zip(used).all(|(member, used)| {
-            self.may_use(*member, used, place) && self.spreads(*member, place, *member == leader)
-        }) && self.fits_group(leader, members, place)
+        members
+            .iter()
+            .zip(used)
+            .all(|(member, used)| self.may_use(*member, used, place) && self.spreads(*member, place, *member == leader))
+            && self.fits_group(leader, members, place)
     }
 
     /// Whether an app may be in a place: it is there, or a cluster of it takes it.

@@ -14,6 +14,7 @@ mod decide;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod full;
 mod groups;
 mod headroom;
 mod homes;
@@ -37,7 +38,7 @@ mod view;
 pub use headroom::{Headroom, headroom};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{AppTarget, Deficit, Seat, Target, Verdict};
+pub use target::{AppTarget, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,6 +88,7 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
         entered: BTreeMap::new(),
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),
+        displacements: Vec::new(),
     };
     let mut settled = false;
     for _ in 0..MAX_PASSES {

@@ -8,7 +8,7 @@ use super::quota::{self, AppUsage, Left, Pods, Usage};
 use super::scope::Scope;
 use super::state::{AppState, Row, by_cluster, pool_name};
 use super::view::{View, is_daemon};
-use super::{Deficit, view};
+use super::{Deficit, Displaced, view};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::kinds::pod::PodFacts;
@@ -37,6 +37,8 @@ pub(super) struct Stage<'v, 'a> {
     pub displaced: BTreeMap<(AppId, usize, ClusterId), u32>,
     /// The same, of all passes.
     pub displaced_in_all: BTreeMap<(AppId, usize), u32>,
+    /// Each time that replicas were displaced, of all passes.
+    pub displacements: Vec<Displaced>,
     /// By app id.
     pub deficits: Vec<Vec<Deficit>>,
 }

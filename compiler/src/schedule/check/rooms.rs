@@ -102,7 +102,7 @@ fn usable(inputs: &Inputs<'_>, rooms: &Rooms, pod: &PodFacts, cluster: ClusterId
 }
 
 /// Books a seat; false where the pods may not use its pool. What is promised whatever fits (room ignored, bound to data,
-/// a number a person wrote, an app that is suspended) is not booked.
+/// a number a person wrote, an app that is suspended or exclusive) is not booked.
 fn book(
     inputs: &Inputs<'_>,
     rooms: &mut Rooms,
@@ -113,7 +113,7 @@ fn book(
     let Some(pod) = inputs.pod(app, index, cluster).filter(|_| inputs.pools[cluster.index()].known) else {
         return true;
     };
-    let ignored = app.suspended || app.app.workloads[index].policy.capacity == Capacity::Ignore;
+    let ignored = app.suspended || app.app.exclusive || app.app.workloads[index].policy.capacity == Capacity::Ignore;
     let bound = inputs.is_bound(app, &app.app.workloads[index]);
     if ignored || bound || inputs.written(app, index, cluster).is_some() {
         return true;

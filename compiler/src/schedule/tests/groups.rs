@@ -132,11 +132,7 @@ fn a_group_gathers_where_fewest_replicas_move() {
         // of equal moves the first stays
         ([20, 20, 20], &[("first", 4, "b=4"), ("second", 4, "a=4")], &["b=4", "b=4"]),
         // most of them together, not the largest of them
-        (
-            [20, 20, 20],
-            &[("first", 4, "a=4"), ("second", 3, "b=3"), ("third", 3, "b=3")],
-            &["b=4", "b=3", "b=3"],
-        ),
+        ([20, 20, 20], &[("first", 4, "a=4"), ("second", 3, "b=3"), ("third", 3, "b=3")], &["b=4", "b=3", "b=3"]),
         // no room for all where fewest would move
         ([20, 9, 20], &[("first", 1, "a=1"), ("second", 9, "b=9")], &["a=1", "a=9"]),
         // nor where any of them is: all of them go where there is
@@ -144,11 +140,7 @@ fn a_group_gathers_where_fewest_replicas_move() {
         // a new first goes to those that run
         ([20, 20, 20], &[("first", 5, ""), ("second", 2, "c=2")], &["c=5", "c=2"]),
         // nowhere is room for all: what fits comes to the first, the rest stays and is reported
-        (
-            [5, 6, 0],
-            &[("first", 3, "a=3"), ("second", 4, "b=4"), ("third", 2, "b=2")],
-            &["a=3", "b=4", "a=2"],
-        ),
+        ([5, 6, 0], &[("first", 3, "a=3"), ("second", 4, "b=4"), ("third", 2, "b=2")], &["a=3", "b=4", "a=2"]),
     ];
     for (room, members, expected) in facts {
         let mut fleet = fleet(&room);
@@ -190,10 +182,8 @@ fn no_smaller_move_brings_a_group_together() {
             let least = (0..3).filter(|c| room[*c] >= all).map(|c| all - load(c)).min();
             let target = fleet.schedule();
             let now = ["first", "second", "third"].map(|name| fleet.seats(&target, name));
-            let moved: u32 = (0..3)
-                .filter(|m| now[*m] != format!("{}={}", names[at[*m]], replicas[*m]))
-                .map(|m| replicas[m])
-                .sum();
+            let moved: u32 =
+                (0..3).filter(|m| now[*m] != format!("{}={}", names[at[*m]], replicas[*m])).map(|m| replicas[m]).sum();
             let together = now.iter().all(|seats| seats.split('=').next() == now[0].split('=').next());
             match least {
                 Some(least) => assert!(together && moved == least, "{replicas:?} {room:?} {at:?}: {now:?}, {least}"),
