@@ -74,7 +74,12 @@ impl Seats {
     }
 
     /// What runs in a pool, as sizes and how many. `of` says whose.
-    pub fn in_pool(&self, fleet: &CrowdedFleet, at: (usize, usize), of: &dyn Fn(usize, usize) -> bool) -> Vec<(u32, u32)> {
+    pub fn in_pool(
+        &self,
+        fleet: &CrowdedFleet,
+        at: (usize, usize),
+        of: &dyn Fn(usize, usize) -> bool,
+    ) -> Vec<(u32, u32)> {
         let mut inside = Vec::new();
         for ((app, workload), clusters) in self.0.iter().filter(|((app, workload), _)| of(*app, *workload)) {
             for (pool, replicas) in clusters.get(&at.0).into_iter().flatten() {
@@ -91,7 +96,9 @@ impl Seats {
     pub fn asked(&self, fleet: &CrowdedFleet, cluster: Option<usize>, of: &dyn Fn(usize, usize) -> bool) -> [u32; 3] {
         let mut asked = [0; 3];
         for (app, workload) in self.0.keys().filter(|(app, workload)| of(*app, *workload)) {
-            for (_, replicas) in self.by_cluster(*app, *workload).iter().filter(|(at, _)| cluster.is_none_or(|c| c == **at)) {
+            for (_, replicas) in
+                self.by_cluster(*app, *workload).iter().filter(|(at, _)| cluster.is_none_or(|c| c == **at))
+            {
                 asked[0] += fleet.cpu_milli(*app, *workload) * replicas;
                 asked[1] += replicas;
                 asked[2] += 1;

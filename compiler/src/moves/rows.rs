@@ -118,7 +118,9 @@ fn with(now: &PlacedWorkload, target: &PlacedWorkload, mut seats: Vec<PlacedSeat
     seats.retain(|seat| seat.replicas > 0);
     seats.sort();
     let is_target = seats == target.seats;
-    PlacedWorkload { weights: if is_target { target.weights.clone() } else { now.weights.clone() }, seats }
+    // what it gave up for others is known of where it is, until it is there
+    let of = if is_target { target } else { now };
+    PlacedWorkload { weights: of.weights.clone(), seats, gave_way: of.gave_way.clone() }
 }
 
 /// So many replicas in proportion to gaps, none of which is exceeded; what is left over goes to the largest remainders,

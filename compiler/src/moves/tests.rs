@@ -29,7 +29,7 @@ fn placed(app: &App, weights: &str, seats: &str) -> PlacedApp {
     seats.sort();
     let mut clusters: Vec<SmolStr> = seats.iter().map(|seat| seat.cluster.clone()).collect();
     clusters.dedup();
-    let workload = PlacedWorkload { weights: weights.into(), seats };
+    let workload = PlacedWorkload { weights: weights.into(), seats, gave_way: Vec::new() };
     let workloads = [(app.workloads[0].key.clone(), workload)].into();
     PlacedApp { place: None, tier: None, clusters, workloads }
 }

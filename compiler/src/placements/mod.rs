@@ -19,7 +19,7 @@ use crate::api::Lifecycle;
 use crate::base::taint::Taint;
 use crate::base::{FileId, Resources, SmolStr, Span, Spanned};
 
-pub use read::{PlacedAppDoc, PlacedWorkloadDoc, RecordDoc, SeatDoc, read};
+pub use read::{GaveWayDoc, PlacedAppDoc, PlacedWorkloadDoc, RecordDoc, SeatDoc, read};
 pub use state::{
     ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, MoveCauseDoc, MoveDoc,
     MoveStepDoc, OutageDoc, OwnerDoc, PinDoc, PoolDoc, TaintDoc, TideDoc,
@@ -192,6 +192,19 @@ pub struct PlacedWorkload {
     pub weights: SmolStr,
     /// Its seats, by (cluster, pool).
     pub seats: Vec<PlacedSeat>,
+    /// What it gave up for others by accepted preemptions, while it is short of that; by (app, cluster).
+    pub gave_way: Vec<GaveWay>,
+}
+
+/// Replicas that were given up for another app.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GaveWay {
+    /// For which app: (team, app).
+    pub to: (SmolStr, SmolStr),
+    /// In which cluster.
+    pub cluster: SmolStr,
+    /// How many.
+    pub replicas: u32,
 }
 
 /// Replicas of a workload in a cluster, or in one pool of it.

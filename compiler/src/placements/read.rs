@@ -87,6 +87,21 @@ pub struct PlacedWorkloadDoc {
     /// Where it runs.
     #[serde(default)]
     pub seats: Vec<SeatDoc>,
+    /// What it gave up for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gave_way: Vec<GaveWayDoc>,
+}
+
+/// Replicas that were given up for another app.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct GaveWayDoc {
+    /// `team/app`
+    pub to: Written,
+    /// The cluster.
+    pub cluster: Written,
+    /// How many.
+    pub replicas: u32,
 }
 
 /// One row.

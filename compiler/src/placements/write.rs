@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{OpenMove, PlacedApp, PlacedSeat};
+use super::{GaveWay, OpenMove, PlacedApp, PlacedSeat};
 use crate::api::API_VERSION;
 use crate::base::SmolStr;
 use crate::yaml;
@@ -35,7 +35,11 @@ fn block(name: &SmolStr, placed: &PlacedApp) -> Value {
             .iter()
             .map(|(key, w)| {
                 let seats: Vec<Value> = w.seats.iter().map(seat).collect();
-                json!({"workload": key.as_str(), "weights": w.weights.as_str(), "seats": seats})
+                let mut row = json!({"workload": key.as_str(), "weights": w.weights.as_str(), "seats": seats});
+                if !w.gave_way.is_empty() {
+                    row["gaveWay"] = w.gave_way.iter().map(gave_way).collect();
+                }
+                row
             })
             .collect();
         block["workloads"] = workloads.into();
@@ -73,6 +77,11 @@ pub fn state_text<T: Serialize>(doc: &T) -> String {
     // the documents of `state/` are plain structs and maps with text keys: those always have a value
     yaml::emit(&serde_json::to_value(doc).unwrap_or(Value::Null), &mut text);
     text
+}
+
+fn gave_way(of: &GaveWay) -> Value {
+    let (team, app) = &of.to;
+    json!({"to": format!("{team}/{app}"), "cluster": of.cluster.as_str(), "replicas": of.replicas})
 }
 
 fn seat(seat: &PlacedSeat) -> Value {

@@ -9,6 +9,7 @@ mod clusters;
 mod deficits;
 mod diff_markdown;
 mod diff_text;
+mod full;
 mod located;
 mod names;
 mod plan;
@@ -27,7 +28,7 @@ mod why_text;
 
 pub use capacity::capacity;
 pub use clusters::{ClusterReport, ResourceReport};
-pub use deficits::{deficits, lapses};
+pub use deficits::{deficits, lapses, pools};
 pub use diff_markdown::diff_markdown;
 pub use diff_text::diff_text;
 pub use located::{Located, Position, ReadFile, Related, located};

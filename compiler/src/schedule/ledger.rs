@@ -344,6 +344,16 @@ impl Ledger {
         self.rooms.all_pools().filter(|pool| self.rooms.is_overdrawn(*pool)).collect()
     }
 
+    /// By how much more is booked in a pool than its nodes hold, by resource.
+    pub fn overdraft(&self, pool: PoolRef) -> Vec<(SmolStr, i128)> {
+        self.rooms.overdraft(pool).into_iter().map(|of| (of.resource, of.missing)).collect()
+    }
+
+    /// The cluster of a pool.
+    pub fn cluster_of(&self, pool: PoolRef) -> ClusterId {
+        self.rooms.cluster_of(pool)
+    }
+
     /// How many of these replicas a pool holds, if usage by others is left aside.
     pub fn room_for_placed(&self, class: ClassId, pool: PoolRef) -> u64 {
         let class = self.classes.get(class.0 as usize);

@@ -14,9 +14,11 @@ mod decide;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod full;
 mod groups;
 mod headroom;
 mod held;
+mod homes;
 mod ledger;
 mod phases;
 mod placed;
@@ -38,7 +40,7 @@ pub use headroom::{Beside, Headroom, headroom};
 pub use held::{intent, moving};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{AppTarget, Deficit, Seat, Target, Verdict};
+pub use target::{AppTarget, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,9 +87,12 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
         apps,
         usage: Usage::new(fleet),
         scopes: scope::wide_open(&view),
+        homes: BTreeMap::new(),
+        unfit: Vec::new(),
         entered: BTreeMap::new(),
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),
+        displacements: Vec::new(),
     };
     let mut settled = false;
     for _ in 0..MAX_PASSES {

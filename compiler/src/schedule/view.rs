@@ -9,11 +9,11 @@ use super::groups::Groups;
 use super::ledger::{ClassId, Ledger};
 use super::select::Class;
 use super::state::{AppState, pool_name};
-use super::{Seat, Verdict};
+use super::{InFull, Seat, Verdict};
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload};
-use crate::placements::{Estimates, Record};
+use crate::placements::{Estimates, GaveWay, Record};
 use crate::variants::{AppVariants, Variants};
 
 use super::Scenario;
@@ -233,12 +233,29 @@ impl<'a> View<'a> {
     }
 
     /// Whether the replicas of a workload in a cluster are booked in full, whatever fits: room is ignored, data keeps
-    /// them there, a person wrote the number, or the app is held.
+    /// them there, it never runs in two clusters, a person wrote the number, or froze the app.
     pub fn books_in_full(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
-        self.is_held(id)
-            || self.workload(id, workload).policy.capacity == Capacity::Ignore
-            || self.is_bound(id, workload)
-            || self.written(id, workload, cluster).is_some()
+        self.in_full(id, workload, cluster).is_some()
+    }
+
+    /// The same, and why.
+    pub fn in_full(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<InFull> {
+        let whys = [
+            (self.leads_to(id).is_some(), InFull::Moving),
+            (self.is_held(id), InFull::Suspended),
+            (self.workload(id, workload).policy.capacity == Capacity::Ignore, InFull::Ignored),
+            (self.is_bound(id, workload), InFull::Bound),
+            (self.fleet.app(id).exclusive, InFull::Exclusive),
+            (self.written(id, workload, cluster).is_some(), InFull::Written),
+        ];
+        whys.into_iter().find_map(|(is, why)| is.then_some(why))
+    }
+
+    /// What a workload gave up for others, as the record has it.
+    pub fn gave_way(&self, id: AppId, workload: &SmolStr) -> &'a [GaveWay] {
+        let app = self.fleet.app(id);
+        let placed = self.record.apps.get(&(self.fleet.team(app.team).name.clone(), app.name.clone()));
+        placed.and_then(|placed| placed.workloads.get(workload)).map_or(&[], |w| w.gave_way.as_slice())
     }
 }
 

@@ -121,6 +121,12 @@ impl<'a> Inputs<'a> {
         }
     }
 
+    /// What the record has of an app.
+    pub fn placed(&self, id: AppId) -> Option<&PlacedApp> {
+        let app = self.fleet.app(id);
+        self.record.apps.get(&(self.fleet.team(app.team).name.clone(), app.name.clone()))
+    }
+
     /// What a cluster is to an app.
     pub fn standing(&self, app: &App, id: ClusterId) -> Standing {
         let cluster = self.fleet.cluster(id);

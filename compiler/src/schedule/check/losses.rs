@@ -2,7 +2,7 @@
 
 use super::facts::{AppFacts, Inputs, Standing, WorkloadFacts, limits, sum};
 use super::rooms::Displaced;
-use super::{spread, tiers};
+use super::{groups, spread, tiers};
 use crate::base::ClusterId;
 use crate::model::Share;
 
@@ -41,6 +41,7 @@ fn has_cause<'d>(
         || is_disturbed(inputs, app, facts)
         || is_outgrown(app)
         || breaks_spread(inputs, app)
+        || groups::gathers(inputs, app)
         || displaced().has(app.id, cluster)
 }
 

@@ -5,8 +5,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::base::{AppId, ClusterId, PoolId};
+use crate::base::{AppId, ClusterId, PoolId, SmolStr};
 use crate::room::{Excess, PoolRef};
+use crate::schedule::Displaced;
 use crate::schedule::filter::Release;
 use crate::schedule::ledger::{ClassId, Resolved};
 use crate::schedule::quota::Usage;
@@ -177,6 +178,7 @@ fn settle_open_rows(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows:
         let missing = row.replicas.saturating_sub(seated);
         displaced |= missing > 0;
         displace(stage, (id, workload, row.cluster), missing);
+        note(stage, (id, workload, row.cluster), None, missing, &[]);
         for (pool, replicas) in pools {
             let row = Row { pool: stage.ledger.pool_id(class, row.cluster, pool), replicas, ..*row };
             if !in_full {
@@ -204,6 +206,20 @@ fn displace(stage: &mut Stage<'_, '_>, at: (AppId, usize, ClusterId), replicas: 
         *here = here.saturating_add(replicas);
         let all = stage.displaced_in_all.entry((at.0, at.1)).or_default();
         *all = all.saturating_add(replicas);
+    }
+}
+
+/// Keeps what was displaced for the report.
+fn note(
+    stage: &mut Stage<'_, '_>,
+    (app, workload, cluster): (AppId, usize, ClusterId),
+    pool: Option<PoolId>,
+    replicas: u32,
+    short: &[(SmolStr, i128)],
+) {
+    if replicas > 0 {
+        let workload = u16::try_from(workload).unwrap_or(u16::MAX);
+        stage.displacements.push(Displaced { app, workload, cluster, pool, replicas, short: short.to_vec() });
     }
 }
 
@@ -243,6 +259,7 @@ fn clip(stage: &mut Stage<'_, '_>, pool: PoolRef) {
             }
         }
     });
+    let short = stage.ledger.overdraft(pool);
     for booked in &inside {
         stage.ledger.unbook(booked.class, pool, booked.replicas);
     }
@@ -256,6 +273,8 @@ fn clip(stage: &mut Stage<'_, '_>, pool: PoolRef) {
         if missing > 0 {
             remember(stage, booked.id);
             displace(stage, (booked.id, booked.workload, booked.cluster), missing);
+            let at = stage.ledger.id(booked.cluster, pool);
+            note(stage, (booked.id, booked.workload, booked.cluster), at, missing, &short);
             stage.apps[booked.id.index()].workloads[booked.workload].rows[booked.row].replicas = fits;
             lost.entry((booked.id, booked.workload)).or_default().push(booked.row);
         }

@@ -176,7 +176,7 @@ fn placed(doc: PlacedAppDoc) -> (SmolStr, PlacedApp) {
         });
         let mut seats: Vec<PlacedSeat> = seats.collect();
         seats.sort();
-        (workload.workload.value, PlacedWorkload { weights: workload.weights, seats })
+        (workload.workload.value, PlacedWorkload { weights: workload.weights, seats, gave_way: Vec::new() })
     });
     let app = PlacedApp {
         place: None,

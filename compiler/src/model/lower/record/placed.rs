@@ -8,7 +8,9 @@ use super::twice;
 use crate::base::{FileId, SmolStr, Span, Spanned};
 use crate::diag::{Diagnostic, Place, codes, some_of};
 use crate::model::App;
-use crate::placements::{MoveCauseDoc, MoveDoc, MoveStepDoc, OTHER_POOL, OpenMove, PlacedApp, PlacedAppDoc};
+use crate::placements::{
+    GaveWay, GaveWayDoc, MoveCauseDoc, MoveDoc, MoveStepDoc, OTHER_POOL, OpenMove, PlacedApp, PlacedAppDoc,
+};
 use crate::placements::{PlacedSeat, PlacedWorkload, PlacedWorkloadDoc, Record, SeatDoc};
 
 /// (team, app)
@@ -85,7 +87,7 @@ impl<'f> Placements<'f> {
         for name in clusters {
             self.holds(cx, file, name, team, &app.value);
         }
-        for PlacedWorkloadDoc { workload, weights, seats } in workloads {
+        for PlacedWorkloadDoc { workload, weights, seats, gave_way } in workloads {
             let seats = self.seats(cx, file, (team, &app.value), seats, record);
             if keys.as_ref().is_some_and(|keys| !keys.contains(&workload.value)) {
                 let running: u64 = seats.iter().map(|seat| u64::from(seat.replicas)).sum();
@@ -95,7 +97,8 @@ impl<'f> Placements<'f> {
                 );
                 cx.error(codes::record::RECORD_GONE, Place::Span(file, workload.span), message);
             }
-            let entry = PlacedWorkload { weights: weights.clone(), seats };
+            let gave_way = gave_way.iter().filter_map(|doc| gave_way_of(cx, file, doc)).collect();
+            let entry = PlacedWorkload { weights: weights.clone(), seats, gave_way };
             if placed.workloads.insert(workload.value.clone(), entry).is_some() {
                 twice(cx, file, workload, &format!("workload `{}`", workload.value));
             }
@@ -205,13 +208,14 @@ impl<'f> Placements<'f> {
         }
         let name = name.clone();
         let mut placed = empty(file, app, tier.as_ref(), clusters);
-        for PlacedWorkloadDoc { workload, weights, seats } in workloads {
+        for PlacedWorkloadDoc { workload, weights, seats, gave_way } in workloads {
             let mut rows: Vec<PlacedSeat> = seats.iter().map(seat).collect();
             rows.sort();
             if rows.windows(2).any(|two| (&two[0].cluster, &two[0].pool) == (&two[1].cluster, &two[1].pool)) {
                 twice(cx, file, workload, &format!("a seat of workload `{}`", workload.value));
             }
-            let entry = PlacedWorkload { weights: weights.clone(), seats: rows };
+            let gave_way = gave_way.iter().filter_map(|doc| gave_way_of(cx, file, doc)).collect();
+            let entry = PlacedWorkload { weights: weights.clone(), seats: rows, gave_way };
             if placed.workloads.insert(workload.value.clone(), entry).is_some() {
                 twice(cx, file, workload, &format!("workload `{}`", workload.value));
             }
@@ -254,4 +258,15 @@ impl<'f> Placements<'f> {
             );
         }
     }
+}
+
+/// A row of what was given up. An app or a cluster that is gone says nothing any more; that is no mistake.
+fn gave_way_of(cx: &mut Lowering<'_>, file: FileId, doc: &GaveWayDoc) -> Option<GaveWay> {
+    let Some((team, app)) = doc.to.value.split_once('/') else {
+        let message = format!("`{}` is no `team/app`", doc.to.value);
+        cx.error(codes::record::UNKNOWN_RECORD, Place::Span(file, doc.to.span), message);
+        return None;
+    };
+    let to = (SmolStr::new(team), SmolStr::new(app));
+    Some(GaveWay { to, cluster: doc.cluster.value.clone(), replicas: doc.replicas })
 }
