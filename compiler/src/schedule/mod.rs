@@ -38,7 +38,7 @@ mod view;
 pub use headroom::{Headroom, headroom};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{AppTarget, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
+pub use target::{AppTarget, BelowWeight, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
