@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::clusters::{ClusterReport, Load, cluster_report};
 use super::full::{BelowWeightReport, DisplacedReport, OverdrawnReport};
+use super::steps::{self, MovingReport, StepsReport};
 use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
 use crate::Compiled;
@@ -27,6 +28,12 @@ pub struct PlanReport {
     pub transfers: Vec<TransferReport>,
     /// What differs from what runs, by app, workload and cluster.
     pub moves: Vec<MoveReport>,
+    /// Which of that the decider makes in steps, by app.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepsReport>,
+    /// Moves in steps that are on the way, by app: until their next step what runs stays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moving: Vec<MovingReport>,
     /// What could not be done, by app.
     pub shortfalls: Vec<AppShortfall>,
     /// Replicas that no longer fit where they ran, by app, whether they found another place or not.
@@ -162,6 +169,8 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         apps: Vec::with_capacity(fleet.apps.len()),
         transfers: transfers(compiled),
         moves: Vec::new(),
+        steps: steps::to_make(compiled),
+        moving: steps::on_the_way(compiled),
         shortfalls: Shortfall::all(compiled),
         displaced: compiled.target.displaced.iter().map(|of| DisplacedReport::of(fleet, of)).collect(),
         overdrawn: compiled.target.overdrawn.iter().map(|of| OverdrawnReport::of(fleet, of)).collect(),

@@ -46,6 +46,17 @@ impl PlanReport {
                 .collect();
             text.push_str(&table(&rows, &[], "  "));
         }
+        for (head, lines) in [
+            ("In steps", self.steps.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            ("On the way", self.moving.iter().map(ToString::to_string).collect()),
+        ] {
+            if !lines.is_empty() {
+                let _ = writeln!(text, "\n{head}");
+                for line in lines {
+                    let _ = writeln!(text, "  {line}");
+                }
+            }
+        }
         if !self.displaced.is_empty() {
             text.push_str("\nDisplaced\n");
             for of in &self.displaced {

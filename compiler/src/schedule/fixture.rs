@@ -214,6 +214,8 @@ impl FleetFixture {
                 exclusive: false,
                 previous_names: Vec::new(),
                 min_available_percent: None,
+                steps: None,
+                tide_steps: None,
                 failover_after_secs: None,
             },
             pods: Vec::new(),

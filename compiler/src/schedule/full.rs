@@ -162,6 +162,7 @@ impl InFull {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
+            Self::Moving => "it is on a move in steps",
             Self::Suspended => "it is suspended",
             Self::Ignored => "`capacity: Ignore`",
             Self::Bound => "its data lies there",

@@ -50,7 +50,7 @@ impl Stage<'_, '_> {
         let own = self.apps[leader.index()].clusters.clone();
         let together = !own.is_empty() && used.iter().all(|used| used.without(&own).is_empty());
         let runs = used.iter().any(|used| !used.is_empty());
-        if together || !runs || self.view.is_suspended(leader) {
+        if together || !runs || self.view.is_held(leader) {
             return None;
         }
         let mut places: Vec<(Moved, bool, ClusterSet)> = Vec::new();
@@ -99,7 +99,7 @@ impl Stage<'_, '_> {
                 let outside = state.rows.iter().filter(|row| !place.contains(row.cluster));
                 let replicas: u64 = outside.map(|row| u64::from(row.replicas)).sum();
                 all = all.saturating_add(replicas);
-                if self.view.is_suspended(*member) || self.view.is_bound(*member, workload) {
+                if self.view.is_held(*member) || self.view.is_bound(*member, workload) {
                     bound = bound.saturating_add(replicas);
                 }
             }

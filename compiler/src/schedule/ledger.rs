@@ -333,6 +333,12 @@ impl Ledger {
         all.iter().copied().find(holds).or_else(|| all.first().copied())
     }
 
+    /// How many more replicas a pool holds; no bound where its capacity is unknown.
+    pub fn room_in(&self, class: ClassId, pool: PoolRef) -> u64 {
+        let class = self.classes.get(class.0 as usize);
+        class.and_then(|c| self.rooms.room(pool, c.request)).map_or(u64::MAX, |room| room.replicas)
+    }
+
     /// Pools in which more is booked than their nodes hold.
     pub fn overdrawn(&self) -> Vec<PoolRef> {
         self.rooms.all_pools().filter(|pool| self.rooms.is_overdrawn(*pool)).collect()

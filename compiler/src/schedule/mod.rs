@@ -17,6 +17,7 @@ pub(crate) mod fixture;
 mod full;
 mod groups;
 mod headroom;
+mod held;
 mod homes;
 mod ledger;
 mod phases;
@@ -35,7 +36,8 @@ mod transfers;
 mod verdict;
 mod view;
 
-pub use headroom::{Headroom, headroom};
+pub use headroom::{Beside, Headroom, headroom};
+pub use held::{intent, moving};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
 pub use target::{AppTarget, BelowWeight, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
@@ -73,8 +75,10 @@ const MAX_PASSES: usize = 64;
 pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Scenario) -> Target {
     let pools = rooms::pools(fleet, record);
     let apps = state::read(fleet, record, &pools);
+    let held = held::held(fleet, record, scenario);
+    let moving = state::targets(fleet, record, &held, &pools);
     let mut ledger = Ledger::new(pools);
-    let view = View::new(fleet, variants, record, scenario, &mut ledger);
+    let view = View::new(fleet, variants, record, scenario, &mut ledger).holding(held, moving);
     let mut stage = Stage {
         view: &view,
         ledger,

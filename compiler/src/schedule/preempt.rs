@@ -19,6 +19,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::headroom::booked;
+use super::held;
 use super::ledger::{ClassId, Ledger, Resolved};
 use super::placed::placed;
 use super::state::pool_name;
@@ -74,7 +75,8 @@ pub fn preemptions(fleet: &Fleet, variants: &Variants, record: &Record, target: 
     let settled = Record { apps: placed(fleet, target), ..record.clone() };
     let scenario = Scenario::default();
     let mut ledger = booked(fleet, variants, record, target);
-    let view = View::new(fleet, variants, &settled, &scenario, &mut ledger);
+    let view = View::new(fleet, variants, &settled, &scenario, &mut ledger)
+        .holding(held::held(fleet, &settled, &scenario), BTreeMap::new());
     let mut market = Market { view: &view, ledger, target, settled: &settled };
     let mut found = Vec::new();
     for id in apps {

@@ -71,6 +71,8 @@ pub struct Overdrawn {
 /// Why replicas are booked whatever fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InFull {
+    /// It is on a move in steps, and its room is kept for it at both ends.
+    Moving,
     /// A person froze the app.
     Suspended,
     /// `capacity: Ignore`.
@@ -289,6 +291,10 @@ fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
         };
         let from = seats.len();
         seats.extend(workload.rows.iter().map(seat));
+        if stage.view.leads_to(id).is_some() {
+            stage.view.recorded_counts(id, usize::from(index), &mut seats[from..]);
+            continue;
+        }
         complete(stage, id, usize::from(index), &mut seats[from..]);
         bound(stage, id, usize::from(index), &mut seats[from..]);
     }

@@ -8,7 +8,8 @@ use super::filter::{self, Need, Question, Release, Served};
 use super::groups::Groups;
 use super::ledger::{ClassId, Ledger};
 use super::select::Class;
-use super::{InFull, Verdict};
+use super::state::{AppState, pool_name};
+use super::{InFull, Seat, Verdict};
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload};
@@ -25,7 +26,9 @@ pub(super) struct View<'a> {
     conditions: Vec<Conditions>,
     evicted: BTreeSet<(AppId, ClusterId)>,
     /// Apps whose recorded placement stays as it is.
-    suspended: BTreeSet<AppId>,
+    held: BTreeSet<AppId>,
+    /// Of those, apps that are on a move in steps, with what of it they take room for.
+    moving: BTreeMap<AppId, AppState>,
     apps: Vec<AppView>,
     /// Apps by (priority desc, team, app).
     pub order: Vec<AppId>,
@@ -83,7 +86,7 @@ impl<'a> View<'a> {
             .iter()
             .filter_map(|(team, app, cluster)| Some((fleet.app_id(team, app)?, fleet.cluster_id(cluster)?)))
             .collect();
-        let suspended = record.suspended.iter().filter_map(|(team, app)| fleet.app_id(team, app)).collect();
+        let (held, moving) = (BTreeSet::new(), BTreeMap::new());
         let apps = fleet
             .app_ids()
             .map(|id| {
@@ -99,7 +102,12 @@ impl<'a> View<'a> {
         let together = Groups::new(fleet, &order, |placement| placement.affinity.as_ref());
         let apart = Groups::new(fleet, &order, |placement| placement.anti_affinity.as_ref());
         let topologies = topologies(fleet);
-        Self { fleet, variants, record, conditions, evicted, suspended, apps, order, together, apart, topologies }
+        Self { fleet, variants, record, conditions, evicted, held, moving, apps, order, together, apart, topologies }
+    }
+
+    /// With apps that stay as they are recorded, and where those of them lead that are on a move in steps.
+    pub fn holding(self, held: BTreeSet<AppId>, moving: BTreeMap<AppId, AppState>) -> Self {
+        Self { held, moving, ..self }
     }
 
     /// The group of a cluster by a key that some app spreads over, numbered in name order; `None` where it has no value.
@@ -128,9 +136,31 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether a person froze the placement of an app.
-    pub fn is_suspended(&self, id: AppId) -> bool {
-        self.suspended.contains(&id)
+    /// Whether the placement of an app stays as it is recorded: a person froze it, or it is on a move in steps.
+    pub fn is_held(&self, id: AppId) -> bool {
+        self.held.contains(&id)
+    }
+
+    /// Where the move in steps leads that an app is on.
+    pub fn leads_to(&self, id: AppId) -> Option<&AppState> {
+        self.moving.get(&id)
+    }
+
+    /// Gives seats of a workload the completions and bounds that are recorded of them: those of a move between two steps
+    /// follow from no total.
+    pub fn recorded_counts(&self, id: AppId, workload: usize, seats: &mut [Seat]) {
+        let app = self.fleet.app(id);
+        let key = (self.fleet.team(app.team).name.clone(), app.name.clone());
+        let placed =
+            self.record.apps.get(&key).and_then(|placed| placed.workloads.get(&self.workload(id, workload).key));
+        for seat in seats {
+            let pool = seat.pool.map(|pool| pool_name(self.fleet, seat.cluster, pool));
+            let cluster = &self.fleet.cluster(seat.cluster).name;
+            let recorded = placed.into_iter().flat_map(|placed| &placed.seats);
+            if let Some(row) = recorded.into_iter().find(|row| row.cluster == *cluster && row.pool == pool) {
+                (seat.completions, seat.bounds) = (row.completions, row.bounds);
+            }
+        }
     }
 
     /// Why no new replica of an app may come.
@@ -142,12 +172,12 @@ impl<'a> View<'a> {
     pub fn release(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<Release> {
         let app = self.releases_app(id, cluster);
         let excluded = (!self.allows(id, workload, cluster)).then_some(Release::Moves);
-        app.max(excluded.filter(|_| !self.is_suspended(id)))
+        app.max(excluded.filter(|_| !self.is_held(id)))
     }
 
     /// Whether placed objects of an app leave a cluster.
     pub fn releases_app(&self, id: AppId, cluster: ClusterId) -> Option<Release> {
-        filter::release(&self.question(id, cluster)).filter(|_| !self.is_suspended(id))
+        filter::release(&self.question(id, cluster)).filter(|_| !self.is_held(id))
     }
 
     /// Whether the rule of a workload allows a cluster.
@@ -211,7 +241,8 @@ impl<'a> View<'a> {
     /// The same, and why.
     pub fn in_full(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<InFull> {
         let whys = [
-            (self.is_suspended(id), InFull::Suspended),
+            (self.leads_to(id).is_some(), InFull::Moving),
+            (self.is_held(id), InFull::Suspended),
             (self.workload(id, workload).policy.capacity == Capacity::Ignore, InFull::Ignored),
             (self.is_bound(id, workload), InFull::Bound),
             (self.fleet.app(id).exclusive, InFull::Exclusive),

@@ -12,8 +12,7 @@ use crate::schedule::view::bounds;
 /// each with the same share of its own. Empty for every other app, and where no set of clusters has room for all: then the
 /// first is not kept waiting for the others.
 pub(super) fn rooms(stage: &mut Stage<'_, '_>, id: AppId, task: &Task) -> BTreeMap<ClusterId, u64> {
-    let first = stage.view.together.of(id).is_some_and(|group| group.members.first() == Some(&id));
-    if !first || task.wanted == 0 {
+    if !leads(stage, id) || task.wanted == 0 {
         return BTreeMap::new();
     }
     stage.unbook(id, task.workload, &task.rows);
@@ -33,6 +32,11 @@ pub(super) fn rooms(stage: &mut Stage<'_, '_>, id: AppId, task: &Task) -> BTreeM
         Share::Whole | Share::Everywhere => rooms.values().copied().max().unwrap_or(0),
     };
     if enough >= u64::from(task.wanted) { rooms } else { BTreeMap::new() }
+}
+
+/// Whether an app is the first of those that share its clusters.
+pub(super) fn leads(stage: &Stage<'_, '_>, id: AppId) -> bool {
+    stage.view.together.of(id).is_some_and(|group| group.members.first() == Some(&id))
 }
 
 fn room(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterId, own_room: u64) -> u64 {

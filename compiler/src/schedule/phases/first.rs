@@ -2,6 +2,7 @@
 //! the record has it. Only where a pool is overdrawn are bookings made in the order of the second phase, and clipped:
 //! what is clipped is displaced.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
@@ -47,13 +48,26 @@ pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
     // What is booked in full never displaces others: it comes last, and may leave its pool overdrawn.
     for_each_workload(stage, &ids, |stage, id, workload, rows| {
         if !daemon(stage, id, workload) {
-            for row in rows.chunk_by(|a, b| a.cluster == b.cluster) {
+            for row in with_what_comes(stage, id, workload, rows).chunk_by(|a, b| a.cluster == b.cluster) {
                 if stage.view.books_in_full(id, workload, row[0].cluster) {
                     stage.book(id, workload, row);
                 }
             }
         }
     });
+}
+
+/// The rows of a workload, and of one on a move in steps also those that it still is to get: nobody takes their room.
+fn with_what_comes<'r>(stage: &Stage<'_, '_>, id: AppId, workload: usize, rows: &'r [Row]) -> Cow<'r, [Row]> {
+    let Some(target) = stage.view.leads_to(id).and_then(|target| target.workloads.get(workload)) else {
+        return Cow::Borrowed(rows);
+    };
+    let mut all: BTreeMap<(ClusterId, Option<PoolId>), u32> = BTreeMap::new();
+    for row in rows.iter().chain(&target.rows) {
+        let replicas = all.entry((row.cluster, row.pool)).or_default();
+        *replicas = row.replicas.max(*replicas);
+    }
+    all.into_iter().map(|((cluster, pool), replicas)| Row { cluster, pool, replicas }).collect()
 }
 
 fn for_each_workload<'v, 'a>(
@@ -74,7 +88,9 @@ fn count_usage(stage: &mut Stage<'_, '_>) {
     stage.usage = Usage::new(stage.view.fleet);
     for id in stage.view.fleet.app_ids() {
         let state = std::mem::take(&mut stage.apps[id.index()]);
-        let now = stage.usage_of(id, &state);
+        // What a move keeps until its next step counts in room and not in quota.
+        let target = stage.view.leads_to(id).cloned();
+        let now = stage.usage_of(id, target.as_ref().unwrap_or(&state));
         let none = now.iter().map(|quota| vec![0; quota.len()]).collect();
         stage.usage.replace(stage.view.fleet.app(id), &none, &now);
         stage.apps[id.index()] = state;
@@ -115,7 +131,7 @@ fn remember(stage: &mut Stage<'_, '_>, id: AppId) {
 
 /// Books the rows whose pool is known, and names the pool as today's rule has it.
 fn book_where_recorded(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows: &mut Vec<Row>) {
-    if stage.view.is_suspended(id) {
+    if stage.view.is_held(id) {
         // Its rows stay as they are recorded, and are booked in full at the end.
         return;
     }
@@ -139,7 +155,7 @@ fn book_where_recorded(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, ro
 /// Finds pools for rows whose cluster had one eligible pool when they were recorded and has several now, or whose pool is
 /// no longer there. Replicas that were booked before them stay where they are.
 fn settle_open_rows(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows: &mut Vec<Row>) {
-    if stage.view.is_suspended(id) {
+    if stage.view.is_held(id) {
         return;
     }
     let mut settled = Vec::new();

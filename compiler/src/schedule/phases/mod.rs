@@ -43,7 +43,11 @@ pub(super) fn pass(stage: &mut Stage<'_, '_>) {
         if let Ok(at) = daemons.binary_search_by_key(&position(stage, id), |(id, _)| position(stage, *id)) {
             turn::unbook_daemons_ahead(stage, id, &daemons[at].1);
         }
+        let of_followers = turn::book_daemons_of_followers(stage, id, &daemons);
         turn::take(stage, id, why);
+        for (follower, ahead) in &of_followers {
+            turn::unbook_daemons_ahead(stage, *follower, ahead);
+        }
     }
 }
 

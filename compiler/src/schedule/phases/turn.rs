@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::base::{AppId, ClusterId};
-use crate::model::Share;
+use crate::model::{ClusterSet, Share};
 use crate::schedule::Deficit;
 use crate::schedule::decide::{Decision, Mode, decide};
 use crate::schedule::select::{Class, Failure};
 use crate::schedule::stage::Stage;
-use crate::schedule::state::{AppState, WorkloadState, by_cluster, total};
+use crate::schedule::state::{AppState, Row, WorkloadState, by_cluster, total};
 use crate::schedule::view::is_daemon;
 
 use super::Open;
@@ -31,10 +31,10 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
         stage.apps[id.index()] = before.clone();
         decision = decide_tiers(stage, id, Mode::NoIncrease);
         wants = stage.usage_of(id, &decision.state);
-        // As many replicas as before may still be more than a single cluster has quota for: then they stay where they are.
-        let still = stage.usage.refuses(stage.view.fleet, app, &used, &wants);
-        let there = matches!(still, Some(Deficit::Quota { cluster: Some(_), .. }));
-        if there && !holds_too_many(stage, id, &before) {
+        // As many replicas as before may still ask for more elsewhere: of the quota of a single cluster, or where an override
+        // writes another number or larger pods. Then they stay where they are.
+        let still = stage.usage.refuses(stage.view.fleet, app, &used, &wants).is_some();
+        if still && !holds_too_many(stage, id, &before) {
             stage.rebook(id, &decision.state, &before);
             decision.state = AppState { known: true, ..before.clone() };
             decision.placed.clone_from(&settled);
@@ -179,7 +179,7 @@ fn deficits(stage: &Stage<'_, '_>, id: AppId, decision: &Decision, refused: Opti
 }
 
 /// What old copies lack, or one whole copy if no cluster has any.
-fn missing_copies(rows: &[crate::schedule::state::Row], wanted: u32) -> u32 {
+fn missing_copies(rows: &[Row], wanted: u32) -> u32 {
     let copies = by_cluster(rows);
     if copies.is_empty() {
         return wanted;
@@ -253,6 +253,41 @@ pub(super) fn book_daemons_ahead(stage: &mut Stage<'_, '_>, id: AppId) -> AppSta
         stage.book(id, workload, &state.rows);
     }
     ahead
+}
+
+/// Books the DaemonSets of the apps that go where this one goes, if it is the first of its group: in every cluster it may come
+/// to and they are not in, for they shrink the nodes of whichever it takes. `ahead` is booked of them already.
+pub(super) fn book_daemons_of_followers(
+    stage: &mut Stage<'_, '_>,
+    id: AppId,
+    ahead: &[(AppId, AppState)],
+) -> Vec<(AppId, AppState)> {
+    let Some(group) = stage.view.together.of(id).filter(|group| group.members.first() == Some(&id)) else {
+        return Vec::new();
+    };
+    stage.look_around(id);
+    let clusters = stage.fresh(id);
+    let mut booked = Vec::new();
+    for follower in group.members.iter().copied().filter(|member| *member != id) {
+        let ahead = ahead.iter().find(|(other, _)| *other == follower).map(|(_, ahead)| ahead);
+        let mut state = AppState { workloads: stage.apps[follower.index()].workloads.clone(), ..AppState::default() };
+        for (workload, of) in state.workloads.iter_mut().enumerate() {
+            let there = std::mem::take(&mut of.rows);
+            if is_daemon(stage.view.workload(follower, workload)) {
+                let there: ClusterSet = there
+                    .iter()
+                    .chain(ahead.into_iter().flat_map(|ahead| &ahead.workloads[workload].rows))
+                    .map(|row| row.cluster)
+                    .collect();
+                let comes = |cluster: &ClusterId| stage.view.allows(follower, workload, *cluster);
+                let row = |cluster| Row { cluster, pool: None, replicas: 1 };
+                of.rows = clusters.without(&there).iter().filter(comes).map(row).collect();
+                stage.book(follower, workload, &of.rows);
+            }
+        }
+        booked.push((follower, state));
+    }
+    booked
 }
 
 /// Takes them back before the turn.
