@@ -74,7 +74,7 @@ impl Stage<'_, '_> {
     /// Full clusters with less than what stated weights ask for.
     pub fn what_is_below_weight(&mut self) -> Vec<BelowWeight> {
         let mut found = Vec::new();
-        for id in self.view.fleet.app_ids().filter(|id| !self.view.is_suspended(*id)) {
+        for id in self.view.fleet.app_ids().filter(|id| !self.view.is_held(*id)) {
             for workload in 0..self.view.fleet.app(id).workloads.len() {
                 self.below_weight(id, workload, &mut found);
             }

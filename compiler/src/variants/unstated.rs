@@ -34,7 +34,7 @@ pub(super) fn report(fleet: &Fleet, variants: &Variants, diagnostics: &mut Diagn
                         format!("{} does not state what the team's quota counts: {}", object.key, list.join(", ")),
                     )
                     .related(Place::Span(team.file, team.name_span), "the platform's file of the team")
-                    .help("state it in every container; it counts as nothing until then"),
+                    .help("state it in every container: Kubernetes refuses such pods under a quota, and here they would count as nothing"),
                 );
             }
         }
