@@ -119,11 +119,16 @@ fn a_quota_of_each_cluster_is_rendered() {
     for cluster in full.fleet.cluster_ids() {
         let mut text = String::new();
         full.rendered.files(cluster).iter().for_each(|file| file.write(&full.fleet, &mut text));
-        let quota = text.split("---\n").find(|document| document.contains("kind: ResourceQuota")).expect("there is one");
+        let quota =
+            text.split("---\n").find(|document| document.contains("kind: ResourceQuota")).expect("there is one");
         assert!(quota.contains("namespace: t") && quota.contains("requests.cpu: \"8\""), "{quota}");
     }
     let total = compiled(&fleet(&json!({ "hard": { "requests.cpu": "16" } }), 8));
     let mut text = String::new();
-    total.rendered.files(fleetwright_compiler::base::ClusterId(0)).iter().for_each(|f| f.write(&total.fleet, &mut text));
+    total
+        .rendered
+        .files(fleetwright_compiler::base::ClusterId(0))
+        .iter()
+        .for_each(|f| f.write(&total.fleet, &mut text));
     assert!(!text.contains("ResourceQuota"), "what holds over all clusters is nothing that one of them can keep");
 }
