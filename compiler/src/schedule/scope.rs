@@ -137,6 +137,11 @@ impl Stage<'_, '_> {
         &self.scopes[id.index()]
     }
 
+    /// Whether anything narrows an app.
+    pub fn is_narrowed(&self, id: AppId) -> bool {
+        *self.scope(id) != Scope::default()
+    }
+
     /// Whether new replicas of an app may come to a cluster.
     pub fn is_fresh(&self, id: AppId, cluster: ClusterId) -> bool {
         self.view.app(id).fresh.contains(cluster) && self.scope(id).admits(cluster)
@@ -145,7 +150,7 @@ impl Stage<'_, '_> {
     /// The clusters that new replicas of an app may come to.
     pub fn fresh(&self, id: AppId) -> ClusterSet {
         let fresh = &self.view.app(id).fresh;
-        if *self.scope(id) == Scope::default() {
+        if !self.is_narrowed(id) {
             return fresh.clone();
         }
         fresh.iter().filter(|cluster| self.scope(id).admits(*cluster)).collect()

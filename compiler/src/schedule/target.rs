@@ -2,7 +2,7 @@
 
 use super::stage::Stage;
 use super::state::{Weights, by_cluster};
-use super::verdict::verdicts;
+use super::verdict::{Shared, verdicts};
 use crate::api::Lifecycle;
 use crate::base::{AppId, ClusterId, PoolId, SmolStr, workload_numbers};
 use crate::divide::share::divide_by_seats;
@@ -263,7 +263,8 @@ pub enum Deficit {
 /// The target of a stage that has settled.
 pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
     let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
-    let apps = ids.into_iter().map(|id| app_target(stage, id)).collect();
+    let mut shared = Shared::default();
+    let apps = ids.into_iter().map(|id| app_target(stage, &mut shared, id)).collect();
     Target {
         apps,
         settled: false,
@@ -273,7 +274,7 @@ pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
     }
 }
 
-fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
+fn app_target<'a>(stage: &mut Stage<'_, 'a>, shared: &mut Shared<'a>, id: AppId) -> AppTarget {
     let state = &stage.apps[id.index()];
     let mut seats = Vec::new();
     let mut former_weights = Vec::new();
@@ -307,7 +308,7 @@ fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
         tier: stage.apps[id.index()].tier,
         clusters: stage.apps[id.index()].clusters.clone(),
         seats,
-        verdicts: verdicts(stage, id, &deficits),
+        verdicts: verdicts(stage, shared, id, &deficits),
         deficits,
         former_weights,
     }

@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
+
 use super::conditions::{Conditions, conditions};
-use super::filter::{self, Need, Question, Release, Served};
+use super::filter::{self, Need, Question, Release, Served, Traits};
 use super::groups::Groups;
 use super::ledger::{ClassId, Ledger};
 use super::select::Class;
@@ -12,6 +14,7 @@ use super::state::{AppState, pool_name};
 use super::{InFull, Seat, Verdict};
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId, SmolStr};
+use crate::kinds::pod::PodFacts;
 use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload};
 use crate::placements::{Estimates, GaveWay, Record};
 use crate::variants::{AppVariants, Variants};
@@ -42,6 +45,8 @@ pub(super) struct View<'a> {
 /// What is known of one app.
 pub(super) struct AppView {
     needs: Vec<Need>,
+    /// The number of its traits: apps of one number pass the same filters, but for their placement.
+    pub alike: usize,
     /// Clusters that may take new replicas.
     pub fresh: ClusterSet,
     /// Which set of clusters it wants.
@@ -55,6 +60,8 @@ pub(super) struct AppView {
 struct WorkloadView {
     /// By variant.
     pods: Vec<Option<ClassId>>,
+    /// Whether an override writes its replicas in some variant.
+    is_written: bool,
     /// Whether it mounts claims: its data keeps it where it is.
     bound: bool,
 }
@@ -87,6 +94,7 @@ impl<'a> View<'a> {
             .filter_map(|(team, app, cluster)| Some((fleet.app_id(team, app)?, fleet.cluster_id(cluster)?)))
             .collect();
         let (held, moving) = (BTreeSet::new(), BTreeMap::new());
+        let mut shared = Passing::default();
         let apps = fleet
             .app_ids()
             .map(|id| {
@@ -94,7 +102,8 @@ impl<'a> View<'a> {
                     .range((id, ClusterId(0))..=(id, ClusterId(u16::MAX)))
                     .map(|(_, cluster)| *cluster)
                     .collect();
-                app_view(fleet, fleet.app(id), &variants.apps[id.index()], &conditions, &leaves, &mut served, ledger)
+                let needs = served.needs(fleet.app(id));
+                app_view(fleet, id, variants, &conditions, needs, leaves, &mut shared, ledger)
             })
             .collect();
         let mut order: Vec<AppId> = fleet.app_ids().collect();
@@ -112,7 +121,12 @@ impl<'a> View<'a> {
 
     /// The group of a cluster by a key that some app spreads over, numbered in name order; `None` where it has no value.
     pub fn group(&self, key: &TopologyKey, cluster: ClusterId) -> Option<u32> {
-        self.topologies.get(key)?.get(cluster.index()).copied()?
+        self.groups(key).get(cluster.index()).copied()?
+    }
+
+    /// The same by cluster id.
+    pub fn groups(&self, key: &TopologyKey) -> &[Option<u32>] {
+        self.topologies.get(key).map_or(&[], Vec::as_slice)
     }
 
     /// What is known of an app.
@@ -192,9 +206,16 @@ impl<'a> View<'a> {
         self.app(id).workloads[workload].pods[variant]
     }
 
+    /// The class of a workload's pods, where it is the same in every cluster and no override writes replicas.
+    pub fn uniform_class(&self, id: AppId, workload: usize) -> Option<ClassId> {
+        let view = &self.app(id).workloads[workload];
+        let first = view.pods.first().copied()?;
+        first.filter(|_| !view.is_written && view.pods.iter().all(|class| *class == first))
+    }
+
     /// The replicas that an override writes in a cluster. Where an autoscaler owns them, none are written.
     pub fn written(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<u32> {
-        if self.workload(id, workload).autoscaled.is_some() {
+        if !self.app(id).workloads[workload].is_written || self.workload(id, workload).autoscaled.is_some() {
             return None;
         }
         self.variants.apps[id.index()].of(cluster).workloads[workload].replicas
@@ -296,30 +317,58 @@ fn topologies(fleet: &Fleet) -> BTreeMap<TopologyKey, Vec<Option<u32>>> {
     keys.into_iter().map(|key| (key.clone(), numbered(key))).collect()
 }
 
-fn app_view(
-    fleet: &Fleet,
-    app: &App,
-    variants: &AppVariants,
+/// Clusters that pass every filter but that of the placement, once for all apps that are alike.
+#[derive(Default)]
+struct Passing<'f> {
+    numbers: FxHashMap<Traits<'f>, usize>,
+    sets: Vec<ClusterSet>,
+}
+
+#[expect(clippy::too_many_arguments, reason = "everything that is known before a schedule begins meets here")]
+fn app_view<'f>(
+    fleet: &'f Fleet,
+    id: AppId,
+    variants: &Variants,
     conditions: &[Conditions],
-    leaves: &ClusterSet,
-    served: &mut Served<'_>,
+    needs: Vec<Need>,
+    evicted: ClusterSet,
+    passing: &mut Passing<'f>,
     ledger: &mut Ledger,
 ) -> AppView {
-    let needs = served.needs(app);
-    let passes = |cluster: &ClusterId| {
-        let (conditions, evicted) = (&conditions[cluster.index()], leaves.contains(*cluster));
-        filter::veto(&Question { fleet, app, needs: &needs, cluster: *cluster, conditions, evicted }).is_none()
+    let (app, variants) = (fleet.app(id), &variants.apps[id.index()]);
+    let Passing { numbers, sets } = passing;
+    let traits = Traits { tolerations: &app.placement.tolerations, needs: needs.clone(), evicted };
+    let alike = match numbers.get(&traits) {
+        Some(alike) => *alike,
+        None => {
+            let passes = |cluster: &ClusterId| {
+                let (conditions, evicted) = (&conditions[cluster.index()], traits.evicted.contains(*cluster));
+                let question = Question { fleet, app, needs: &needs, cluster: *cluster, conditions, evicted };
+                filter::passes_all_but_affinity(&question)
+            };
+            sets.push(fleet.cluster_ids().filter(passes).collect());
+            numbers.insert(traits, sets.len() - 1);
+            sets.len() - 1
+        }
     };
-    let fresh = app.placement.candidates.iter().filter(passes).collect();
+    let fresh = app.placement.candidates.and(&sets[alike]);
     let view = |workload: usize| {
-        let mut bound = false;
+        let (mut bound, mut is_written) = (false, false);
+        // Most variants differ in something else than their pods.
+        let mut last: Option<(&PodFacts, ClassId)> = None;
         let pods = variants.variants.iter().map(|variant| {
-            let pod = variant.workloads[workload].pod.as_ref()?;
+            is_written |= variant.workloads[workload].replicas.is_some();
+            let pod = variant.workloads[workload].pod.as_deref()?;
             bound |= !pod.pvc_claims.is_empty();
-            Some(ledger.class(pod))
+            let class = match last {
+                Some((known, class)) if std::ptr::eq(known, pod) || known == pod => class,
+                _ => ledger.class(pod),
+            };
+            last = Some((pod, class));
+            Some(class)
         });
         let pods = pods.collect();
-        WorkloadView { pods, bound }
+        WorkloadView { pods, is_written, bound }
     };
     let mut workloads: Vec<WorkloadView> = (0..app.workloads.len()).map(view).collect();
     // data of one part keeps the whole set
@@ -327,7 +376,7 @@ fn app_view(
         workloads[at].bound = app.members(at).any(|member| workloads[member].bound);
     }
     let lead = lead(app, variants);
-    AppView { needs, fresh, class: class(app, lead), lead, workloads }
+    AppView { needs, alike, fresh, class: class(app, lead), lead, workloads }
 }
 
 /// Divided workloads lead before copied ones; then the largest total × share of a node's worth.
