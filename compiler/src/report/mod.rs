@@ -14,6 +14,7 @@ mod names;
 mod plan;
 mod plan_text;
 mod references;
+mod remedy;
 mod table;
 mod tides;
 mod values;
@@ -22,6 +23,7 @@ mod waits;
 mod what_if;
 mod what_if_text;
 mod why;
+mod why_cluster;
 mod why_text;
 
 pub use capacity::capacity;
@@ -40,8 +42,9 @@ pub use verdicts::verdicts_line;
 pub use waits::waits;
 pub use what_if::{FloorReport, HeadroomReport, LeftReport, ScenarioReport, WhatIfReport, scenario};
 pub use what_if_text::{what_if_markdown, what_if_text};
-pub use why::{
-    ClusterWhy, FieldReport, NeedReport, Treatment, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why,
+pub use why::{FieldReport, NeedReport, Treatment, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
+pub use why_cluster::{
+    AmountReport, ArithmeticReport, ChangeReport, ClusterWhy, PoolReport, QuotaReport, RoomReport, ShareReport,
 };
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 pub mod check;
 mod conditions;
 mod decide;
+mod explain;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -33,6 +34,7 @@ mod transfers;
 mod verdict;
 mod view;
 
+pub use explain::{Arithmetic, Explained, Misfit, PoolThere, QuotaUse, ShareThere, WorkloadThere, explain};
 pub use headroom::{Headroom, headroom};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};

@@ -16,7 +16,15 @@ pub(super) fn verdicts(stage: &mut Stage<'_, '_>, id: AppId, deficits: &[Deficit
     let state = &stage.apps[id.index()];
     let used: ClusterSet = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster).collect();
     let selected = state.clusters.clone();
-    let over_quota = deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. }));
+    let short = Short {
+        over_quota: deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. })),
+        not_all: stage.view.app(id).lead.is_some_and(|lead| {
+            stage.view.workload(id, lead).policy.capacity == Capacity::Require
+                && deficits
+                    .iter()
+                    .any(|d| matches!(d, Deficit::Unplaced { workload, .. } if usize::from(*workload) == lead))
+        }),
+    };
     let mut classes: Vec<(Verdict, ClusterSet)> = Vec::new();
     for cluster in stage.view.fleet.cluster_ids() {
         let verdict = if used.contains(cluster) {
@@ -27,7 +35,7 @@ pub(super) fn verdicts(stage: &mut Stage<'_, '_>, id: AppId, deficits: &[Deficit
             let vetoed = !stage.view.app(id).fresh.contains(cluster);
             let veto = if vetoed { stage.view.veto(id, cluster) } else { None };
             let veto = veto.or_else(|| stage.out_of_scope(id, cluster));
-            veto.or_else(|| without_seats(stage, id, cluster, selected.contains(cluster), over_quota))
+            veto.or_else(|| without_seats(stage, id, cluster, selected.contains(cluster), short))
         };
         if let Some(verdict) = verdict {
             // There are few classes, and neighbours are often alike.
@@ -41,13 +49,21 @@ pub(super) fn verdicts(stage: &mut Stage<'_, '_>, id: AppId, deficits: &[Deficit
     classes
 }
 
+/// What the app lacks as a whole.
+#[derive(Clone, Copy)]
+struct Short {
+    over_quota: bool,
+    /// The workload that leads is added whole or not at all, and not all of it fits.
+    not_all: bool,
+}
+
 /// Why a cluster that nothing vetoes has no replica. The workload that leads speaks for the app.
 fn without_seats(
     stage: &mut Stage<'_, '_>,
     id: AppId,
     cluster: ClusterId,
     selected: bool,
-    over_quota: bool,
+    short: Short,
 ) -> Option<Verdict> {
     let Some(lead) = stage.view.app(id).lead else {
         return (!selected).then_some(Verdict::NotChosen);
@@ -70,8 +86,10 @@ fn without_seats(
     {
         return Some(verdict);
     }
-    Some(if over_quota {
+    Some(if short.over_quota {
         Verdict::Quota
+    } else if short.not_all {
+        Verdict::NotAll
     } else if selected && workload.share == Share::Divided && workload.policy.strategy != Some(Strategy::Aggregated) {
         if bounds.min > workload.replicas && is_static(&workload.policy) {
             Verdict::Bound

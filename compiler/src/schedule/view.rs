@@ -11,6 +11,7 @@ use super::ledger::{ClassId, Ledger};
 use super::select::Class;
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId, SmolStr};
+use crate::kinds::pod::PodFacts;
 use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload};
 use crate::placements::{Estimates, Record};
 use crate::variants::{AppVariants, Variants};
@@ -136,6 +137,16 @@ impl<'a> View<'a> {
     /// Why no new replica of an app may come.
     pub fn veto(&self, id: AppId, cluster: ClusterId) -> Option<Verdict> {
         filter::veto(&self.question(id, cluster))
+    }
+
+    /// Everything that keeps new replicas of an app away.
+    pub fn vetoes(&self, id: AppId, cluster: ClusterId) -> Vec<Verdict> {
+        filter::vetoes(&self.question(id, cluster))
+    }
+
+    /// What one pod of a workload is in a cluster; `None` where it could not be read.
+    pub fn pod(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<&'a PodFacts> {
+        self.variants.apps.get(id.index())?.of(cluster).workloads.get(workload)?.pod.as_deref()
     }
 
     /// Whether placed replicas of a workload leave a cluster.
