@@ -131,6 +131,21 @@ impl Ledger {
         self.classes.get(class.0 as usize).is_some_and(|class| class.users >= SHARED)
     }
 
+    /// The rooms that it books in.
+    pub fn rooms(&self) -> &Rooms {
+        &self.rooms
+    }
+
+    /// What one pod of a class asks for.
+    pub fn request(&self, class: ClassId) -> Option<RequestId> {
+        self.classes.get(class.0 as usize).map(|class| class.request)
+    }
+
+    /// What a pod's fit depends on, by pool of a cluster.
+    pub fn facts(&self, cluster: ClusterId) -> impl Iterator<Item = &NodeFacts> {
+        self.clusters.get(cluster.index()).into_iter().flat_map(|nodes| &nodes.pools).map(|nodes| &nodes.facts)
+    }
+
     /// Takes every booking back.
     pub fn clear(&mut self) {
         self.rooms.unbook_all();

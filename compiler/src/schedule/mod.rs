@@ -11,6 +11,7 @@
 pub mod check;
 mod conditions;
 mod decide;
+mod explain;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -36,6 +37,7 @@ mod transfers;
 mod verdict;
 mod view;
 
+pub use explain::{Arithmetic, Explained, Misfit, PoolThere, QuotaUse, ShareThere, WorkloadThere, explain};
 pub use headroom::{Beside, Headroom, headroom};
 pub use held::{intent, moving};
 pub use placed::placed;

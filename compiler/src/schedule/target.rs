@@ -191,6 +191,8 @@ pub enum Verdict {
     NotChosen,
     /// The quota leaves nothing.
     Quota,
+    /// Nothing is added unless all replicas find a place, and not all of them do.
+    NotAll,
     /// Supposed to be lost.
     SupposedLost,
 }

@@ -83,7 +83,15 @@ pub(super) fn verdicts<'a>(
     let state = &stage.apps[id.index()];
     let used: ClusterSet = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster).collect();
     let selected = state.clusters.clone();
-    let over_quota = deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. }));
+    let short = Short {
+        over_quota: deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. })),
+        not_all: stage.view.app(id).lead.is_some_and(|lead| {
+            stage.view.workload(id, lead).policy.capacity == Capacity::Require
+                && deficits
+                    .iter()
+                    .any(|d| matches!(d, Deficit::Unplaced { workload, .. } if usize::from(*workload) == lead))
+        }),
+    };
     let mut classes = Classes::new();
     for cluster in used.iter() {
         let leaves = stage.view.releases_app(id, cluster).is_some();
@@ -98,11 +106,11 @@ pub(super) fn verdicts<'a>(
         add(&mut classes, verdict.clone(), clusters.without(&used));
     }
     let idle = stage.view.app(id).fresh.without(&used);
-    if !without_seats_at_once(stage, shared, id, &idle, &selected, over_quota, &mut classes) {
+    if !without_seats_at_once(stage, shared, id, &idle, &selected, short, &mut classes) {
         for cluster in idle.iter() {
             let verdict = stage
                 .out_of_scope(id, cluster)
-                .or_else(|| without_seats(stage, id, cluster, selected.contains(cluster), over_quota));
+                .or_else(|| without_seats(stage, id, cluster, selected.contains(cluster), short));
             if let Some(verdict) = verdict {
                 add(&mut classes, verdict, [cluster].into_iter().collect());
             }
@@ -120,7 +128,7 @@ fn without_seats_at_once<'a>(
     id: AppId,
     idle: &ClusterSet,
     selected: &ClusterSet,
-    over_quota: bool,
+    short: Short,
     classes: &mut Classes,
 ) -> bool {
     let view = stage.view;
@@ -154,8 +162,8 @@ fn without_seats_at_once<'a>(
             idle.remove(cluster);
         }
     }
-    add(classes, at_last(stage, id, lead, policy.min, true, over_quota), idle.and(selected));
-    add(classes, at_last(stage, id, lead, policy.min, false, over_quota), idle.without(selected));
+    add(classes, at_last(stage, id, lead, policy.min, true, short), idle.and(selected));
+    add(classes, at_last(stage, id, lead, policy.min, false, short), idle.without(selected));
     true
 }
 
@@ -166,13 +174,21 @@ fn least(stage: &Stage<'_, '_>, id: AppId, workload: usize) -> u32 {
     if copied { workload.replicas } else { 1 }
 }
 
+/// What the app lacks as a whole.
+#[derive(Clone, Copy)]
+struct Short {
+    over_quota: bool,
+    /// The workload that leads is added whole or not at all, and not all of it fits.
+    not_all: bool,
+}
+
 /// Why a cluster that nothing vetoes has no replica. The workload that leads speaks for the app.
 fn without_seats(
     stage: &mut Stage<'_, '_>,
     id: AppId,
     cluster: ClusterId,
     selected: bool,
-    over_quota: bool,
+    short: Short,
 ) -> Option<Verdict> {
     let Some(lead) = stage.view.app(id).lead else {
         return (!selected).then_some(Verdict::NotChosen);
@@ -194,15 +210,17 @@ fn without_seats(
     {
         return Some(verdict);
     }
-    Some(at_last(stage, id, lead, bounds.min, selected, over_quota))
+    Some(at_last(stage, id, lead, bounds.min, selected, short))
 }
 
 /// The verdict where nothing speaks against a cluster of such a floor.
-fn at_last(stage: &Stage<'_, '_>, id: AppId, lead: usize, min: u32, selected: bool, over_quota: bool) -> Verdict {
+fn at_last(stage: &Stage<'_, '_>, id: AppId, lead: usize, min: u32, selected: bool, short: Short) -> Verdict {
     let workload = stage.view.workload(id, lead);
     let divided = workload.share == Share::Divided && workload.policy.strategy != Some(Strategy::Aggregated);
-    if over_quota {
+    if short.over_quota {
         Verdict::Quota
+    } else if short.not_all {
+        Verdict::NotAll
     } else if selected && divided {
         let unreachable = min > workload.replicas && is_static(&workload.policy);
         if unreachable { Verdict::Bound } else { Verdict::RoundedToZero }

@@ -182,6 +182,16 @@ impl<'a> View<'a> {
         filter::veto(&self.question(id, cluster))
     }
 
+    /// Everything that keeps new replicas of an app away.
+    pub fn vetoes(&self, id: AppId, cluster: ClusterId) -> Vec<Verdict> {
+        filter::vetoes(&self.question(id, cluster))
+    }
+
+    /// What one pod of a workload is in a cluster; `None` where it could not be read.
+    pub fn pod(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<&'a PodFacts> {
+        self.variants.apps.get(id.index())?.of(cluster).workloads.get(workload)?.pod.as_deref()
+    }
+
     /// Whether placed replicas of a workload leave a cluster.
     pub fn release(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<Release> {
         let app = self.releases_app(id, cluster);
