@@ -215,6 +215,17 @@ impl Rooms {
         Some(Room { replicas, real, limited_by })
     }
 
+    /// Whether one more pod fits; a pool of unknown capacity holds it.
+    #[must_use]
+    pub fn holds_one(&self, pool: PoolRef, request: RequestId) -> bool {
+        let (pool, request) = (self.get(pool), self.request_of(request));
+        let asked = pool.asked(pool.all_nodes, true);
+        let fits = |(resource, amount): &(ResourceId, u64)| {
+            pool.lane(*resource).is_some_and(|lane| lane.holds_one(*amount, asked))
+        };
+        !pool.known || (pool.overdrawn.is_none() && request.amounts.iter().all(fits))
+    }
+
     /// How many more pods fit if others used nothing. For replicas that are placed already: usage by others limits
     /// growth, it never makes a placed replica leave.
     #[must_use]

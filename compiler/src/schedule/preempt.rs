@@ -119,7 +119,7 @@ impl Market<'_, '_> {
         let index = usize::from(workload);
         let mut options: Vec<(i32, u32, ClusterId, Vec<Victim>)> = Vec::new();
         for cluster in fleet.cluster_ids() {
-            let may = self.view.app(id).fresh.contains(cluster) && self.view.allows(id, index, cluster);
+            let may = self.view.is_fresh(id, cluster) && self.view.allows(id, index, cluster);
             let Some(class) = self.view.class(id, index, cluster).filter(|_| may) else { continue };
             let Some(victims) = self.victims(id, class, cluster, replicas) else { continue };
             let worst = victims.iter().map(|victim| fleet.app(victim.app).priority).max().unwrap_or(i32::MIN);

@@ -33,7 +33,7 @@ impl<'a> Shared<'a> {
         let of_key = self.vetoes.entry(key).or_default();
         let at = of_key.iter().position(|(other, _)| *other == selector).unwrap_or_else(|| {
             let mut classes = Classes::new();
-            for cluster in view.fleet.cluster_ids().filter(|cluster| !known.fresh.contains(*cluster)) {
+            for cluster in view.fleet.cluster_ids().filter(|cluster| !view.is_fresh(id, *cluster)) {
                 if let Some(verdict) = view.veto(id, cluster) {
                     add(&mut classes, verdict, [cluster].into_iter().collect());
                 }
@@ -47,8 +47,8 @@ impl<'a> Shared<'a> {
     /// Those of some clusters that have no room for so many pods, or no pool for them.
     fn full(&mut self, stage: &mut Stage<'_, '_>, class: ClassId, pods: u32, of: &ClusterSet) -> ClusterSet {
         let lacks = |stage: &mut Stage<'_, '_>, cluster: &ClusterId| {
-            let room = stage.ledger.room(class, *cluster);
-            room.is_some_and(|room| room < u64::from(pods) || stage.ledger.eligible(class, *cluster).is_empty())
+            !stage.ledger.holds(class, *cluster, pods)
+                || (stage.ledger.is_known(*cluster) && stage.ledger.eligible(class, *cluster).is_empty())
         };
         if !stage.ledger.is_shared(class) {
             return of.iter().filter(|cluster| lacks(stage, cluster)).collect();
@@ -97,7 +97,7 @@ pub(super) fn verdicts<'a>(
     for (verdict, clusters) in shared.vetoes(stage.view, id) {
         add(&mut classes, verdict.clone(), clusters.without(&used));
     }
-    let idle = stage.view.app(id).fresh.without(&used);
+    let idle = stage.view.fresh(id).without(&used);
     if !without_seats_at_once(stage, shared, id, &idle, &selected, over_quota, &mut classes) {
         for cluster in idle.iter() {
             let verdict = stage

@@ -55,6 +55,19 @@ pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
     });
 }
 
+/// The same for some apps, where all of them are booked already: what has nothing left to keep is taken back.
+pub(super) fn give_up_in_place(stage: &mut Stage<'_, '_>, some: &[AppId]) {
+    stage.displaced.clear();
+    stage.entered.clear();
+    for id in some {
+        let before = stage.apps[id.index()].clone();
+        give_up(stage, *id);
+        let after = std::mem::replace(&mut stage.apps[id.index()], before.clone());
+        stage.rebook(*id, &before, &after);
+        stage.apps[id.index()] = after;
+    }
+}
+
 fn for_each_workload<'v, 'a>(
     stage: &mut Stage<'v, 'a>,
     ids: &[AppId],

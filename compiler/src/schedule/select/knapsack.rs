@@ -5,6 +5,7 @@
 //! The clusters of an innermost group are interchangeable but for their value, so a count of them means the best ones.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 
 use super::exact::Unsolved;
 use super::problem::{Level, Problem};
@@ -116,11 +117,7 @@ impl<'a> Tree<'a> {
                 (!is_forced(*a), value(*a), *a).cmp(&(!is_forced(*b), value(*b), *b))
             };
             // Of the clusters beyond the highest count only the sum is asked for, if that.
-            let best = if told_apart < group.len() {
-                group.select_nth_unstable_by(told_apart, first).0
-            } else {
-                group
-            };
+            let best = if told_apart < group.len() { group.select_nth_unstable_by(told_apart, first).0 } else { group };
             best.sort_unstable_by(first);
         }
         let mut fold = Fold { tree: self, query, states, order: &order, forced: &forced, steps: Vec::new() };
@@ -219,6 +216,13 @@ impl States {
         self.digits.last().filter(|_| self.counts_clusters).map_or(0, |digit| state % digit.radix())
     }
 
+    /// No set has more groups of a level: as many as it allows, or as there may be clusters.
+    fn most_groups(&self, depth: usize) -> usize {
+        let clusters = self.digits.last().filter(|_| self.counts_clusters);
+        let bounds = self.digits.get(depth).into_iter().chain(clusters).filter(|digit| !digit.saturates);
+        bounds.map(|digit| digit.top).min().unwrap_or(usize::MAX)
+    }
+
     /// The highest count of clusters that is told apart.
     fn most_told_apart(&self) -> usize {
         self.digits.last().filter(|_| self.counts_clusters).map_or(0, |digit| digit.top)
@@ -282,6 +286,13 @@ enum Step {
     Both { first: usize, second: usize },
 }
 
+/// An innermost group within the one around it.
+struct Inside {
+    /// Whether it holds a forced cluster.
+    must: bool,
+    entries: Vec<Entry>,
+}
+
 struct Fold<'f> {
     tree: &'f Tree<'f>,
     query: &'f Query<'f>,
@@ -301,21 +312,58 @@ impl Fold<'_> {
         let group_of = |i: usize| self.order.get(i).map(|&member| level.group(member));
         let mut ends: Vec<usize> = (start + 1..end).filter(|&i| group_of(i) != group_of(i - 1)).collect();
         ends.push(end);
-        let mut merged: Option<Vec<Entry>> = None;
-        let mut may_skip_all = true;
+        let mut inside = Vec::with_capacity(ends.len());
         let mut from = start;
         for to in ends {
             let must = self.is_forced(from, to);
-            let inner = self.group(from, to, depth + 1);
-            let inner = self.count_group(inner, depth);
-            merged = Some(match merged {
-                None => inner,
-                Some(before) => self.merge(&before, &inner, may_skip_all, !must),
-            });
-            may_skip_all &= !must;
+            let entries = self.group(from, to, depth + 1);
+            inside.push(Inside { must, entries: self.count_group(entries, depth) });
             from = to;
         }
+        if depth + 1 == self.tree.levels.len() {
+            self.drop_outdone(&mut inside, depth);
+        }
+        let mut merged: Option<Vec<Entry>> = None;
+        let mut may_skip_all = true;
+        for Inside { must, entries } in inside {
+            merged = Some(match merged {
+                None => entries,
+                Some(before) => self.merge(&before, &entries, may_skip_all, !must),
+            });
+            may_skip_all &= !must;
+        }
         merged.unwrap_or_default()
+    }
+
+    /// Drops innermost groups that no best set uses, so that the cost hardly grows with their number.
+    ///
+    /// A set uses at most `most` of them. One that is used for so many clusters, and is not among the `most` best for that number,
+    /// can give way to one of these that is unused: with no less value, and earlier where the value is the same.
+    fn drop_outdone(&self, inside: &mut Vec<Inside>, depth: usize) {
+        let most = self.states.most_groups(depth);
+        if inside.len() <= most {
+            return;
+        }
+        let mut by_state: BTreeMap<usize, Vec<(Reverse<u128>, usize)>> = BTreeMap::new();
+        for (at, group) in inside.iter().enumerate() {
+            for entry in &group.entries {
+                by_state.entry(entry.state).or_default().push((Reverse(entry.value), at));
+            }
+        }
+        let mut keep: Vec<bool> = inside.iter().map(|group| group.must).collect();
+        for ranked in by_state.values_mut() {
+            if most < ranked.len() {
+                ranked.select_nth_unstable(most);
+                ranked.truncate(most);
+            }
+            for (_, at) in ranked {
+                if let Some(keep) = keep.get_mut(*at) {
+                    *keep = true;
+                }
+            }
+        }
+        let mut keep = keep.into_iter();
+        inside.retain(|_| keep.next().unwrap_or(true));
     }
 
     fn is_forced(&self, start: usize, end: usize) -> bool {
