@@ -5,10 +5,13 @@
 
 #![cfg(test)]
 
+mod crowded_fleet;
 mod determinism;
 mod division;
 mod feasible;
 mod fixed_point;
+mod optimum;
+mod reading;
 mod rebalance;
 mod session;
 mod small_fleet;

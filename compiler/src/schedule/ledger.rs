@@ -385,9 +385,25 @@ impl Ledger {
         all.iter().copied().find(holds).or_else(|| all.first().copied())
     }
 
+    /// How many more replicas a pool holds; no bound where its capacity is unknown.
+    pub fn room_in(&self, class: ClassId, pool: PoolRef) -> u64 {
+        let class = self.classes.get(class.0 as usize);
+        class.and_then(|c| self.rooms.room(pool, c.request)).map_or(u64::MAX, |room| room.replicas)
+    }
+
     /// Pools in which more is booked than their nodes hold.
     pub fn overdrawn(&self) -> Vec<PoolRef> {
         self.rooms.all_pools().filter(|pool| self.rooms.is_overdrawn(*pool)).collect()
+    }
+
+    /// By how much more is booked in a pool than its nodes hold, by resource.
+    pub fn overdraft(&self, pool: PoolRef) -> Vec<(SmolStr, i128)> {
+        self.rooms.overdraft(pool).into_iter().map(|of| (of.resource, of.missing)).collect()
+    }
+
+    /// The cluster of a pool.
+    pub fn cluster_of(&self, pool: PoolRef) -> ClusterId {
+        self.rooms.cluster_of(pool)
     }
 
     /// How many of these replicas a pool holds, if usage by others is left aside.

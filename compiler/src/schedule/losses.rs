@@ -60,13 +60,17 @@ impl<'a> AtRest<'a> {
     /// them change.
     #[must_use]
     pub fn new(fleet: &'a Fleet, variants: &'a Variants, record: &'a Record) -> Option<Self> {
-        if record.transfers.iter().any(|((team, _), (old, _))| team != old) {
+        // What is on a move in steps, or came from another team, is asked about with all others.
+        if !record.moves.is_empty() || record.transfers.iter().any(|((team, _), (old, _))| team != old) {
             return None;
         }
         let (view, ledger, apps) = super::begin(fleet, variants, record, &Scenario::default());
         let mut stage = super::stage(&view, ledger, apps);
         let open = settle(&mut stage)?;
-        let rests = stage.apps == stage.recorded && stage.entered.is_empty() && stage.displaced_in_all.is_empty();
+        let rests = stage.apps == stage.recorded
+            && stage.entered.is_empty()
+            && stage.displaced_in_all.is_empty()
+            && stage.homes.is_empty();
         let Stage { ledger, apps, recorded, scopes, usage, deficits, .. } = stage;
         let overdrawn = ledger.overdrawn().into_iter().collect();
         rests.then_some(Self { view, ledger, apps, recorded, scopes, usage, deficits, open, overdrawn })
@@ -87,9 +91,12 @@ impl<'a> AtRest<'a> {
             scopes: std::mem::take(&mut self.scopes),
             usage: self.usage.clone(),
             deficits: std::mem::take(&mut self.deficits),
+            homes: BTreeMap::new(),
+            unfit: Vec::new(),
             entered: BTreeMap::new(),
             displaced: BTreeMap::new(),
             displaced_in_all: BTreeMap::new(),
+            displacements: Vec::new(),
         };
         let outcomes = rerun(&mut stage, &concerned, &self.overdrawn);
         for (id, (state, deficits)) in concerned.iter().zip(before) {
@@ -170,6 +177,7 @@ fn outcome(stage: &mut Stage<'_, '_>, id: AppId) -> Outcome {
     stage.look_around(id);
     let mut deficits = stage.deficits[id.index()].clone();
     deficits.extend(stage.broken_groups(id));
+    deficits.extend(stage.what_gave_way(id, &deficits));
     deficits.sort();
     let state = &stage.apps[id.index()];
     let rows: ClusterSet = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster).collect();

@@ -14,8 +14,11 @@ mod decide;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod full;
 mod groups;
 mod headroom;
+mod held;
+mod homes;
 mod ledger;
 mod losses;
 mod phases;
@@ -34,11 +37,12 @@ mod transfers;
 mod verdict;
 mod view;
 
-pub use headroom::{Headroom, headroom};
+pub use headroom::{Beside, Headroom, headroom};
+pub use held::{intent, moving};
 pub use losses::{AtRest, Outcome};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{AppTarget, Deficit, Seat, Target, Verdict};
+pub use target::{AppTarget, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,8 +92,10 @@ fn begin<'a>(
 ) -> (View<'a>, Ledger, Vec<AppState>) {
     let pools = rooms::pools(fleet, record);
     let apps = state::read(fleet, record, &pools);
+    let held = held::held(fleet, record, scenario);
+    let moving = state::targets(fleet, record, &held, &pools);
     let mut ledger = Ledger::new(pools);
-    let view = View::new(fleet, variants, record, scenario, &mut ledger);
+    let view = View::new(fleet, variants, record, scenario, &mut ledger).holding(held, moving);
     (view, ledger, apps)
 }
 
@@ -103,9 +109,12 @@ fn stage<'v, 'a>(view: &'v View<'a>, ledger: Ledger, apps: Vec<AppState>) -> Sta
         apps,
         usage: Usage::new(view.fleet),
         scopes: scope::wide_open(view),
+        homes: BTreeMap::new(),
+        unfit: Vec::new(),
         entered: BTreeMap::new(),
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),
+        displacements: Vec::new(),
     }
 }
 

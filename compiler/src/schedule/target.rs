@@ -15,6 +15,57 @@ pub struct Target {
     pub apps: Vec<AppTarget>,
     /// Whether another pass would change nothing. The check refuses a target that is not.
     pub settled: bool,
+    /// Replicas that ran and no longer fit where they were, whether they found another place or not; ascending.
+    pub displaced: Vec<Displaced>,
+    /// Pools in which more must run than their nodes hold, by (cluster, pool).
+    pub overdrawn: Vec<Overdrawn>,
+}
+
+/// Replicas that ran in a pool which no longer holds them: nodes vanished, requests grew.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Displaced {
+    /// The app.
+    pub app: AppId,
+    /// Which of its workloads.
+    pub workload: u16,
+    /// Where they were.
+    pub cluster: ClusterId,
+    /// The pool; `None` where it is no longer there.
+    pub pool: Option<PoolId>,
+    /// How many.
+    pub replicas: u32,
+    /// By how much all that ran in the pool exceeds its nodes, by resource.
+    pub short: Vec<(SmolStr, i128)>,
+}
+
+/// A pool that holds less than what must run in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Overdrawn {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The pool.
+    pub pool: PoolId,
+    /// By how much, by resource.
+    pub short: Vec<(SmolStr, i128)>,
+    /// What is booked there whatever fits: app, workload, replicas, and why.
+    pub by: Vec<(AppId, u16, u32, InFull)>,
+}
+
+/// Why replicas are booked whatever fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InFull {
+    /// It is on a move in steps, and its room is kept for it at both ends.
+    Moving,
+    /// A person froze the app.
+    Suspended,
+    /// `capacity: Ignore`.
+    Ignored,
+    /// Its data lies there.
+    Bound,
+    /// It never runs in two clusters.
+    Exclusive,
+    /// An override writes the number.
+    Written,
 }
 
 /// Where one app should run.
@@ -165,6 +216,17 @@ pub enum Deficit {
         /// The most allowed.
         hard: i128,
     },
+    /// What it gave up by a preemption that a person accepted, and is still short of.
+    GaveWay {
+        /// Which of the app's workloads.
+        workload: u16,
+        /// For which app.
+        to: AppId,
+        /// Where.
+        cluster: ClusterId,
+        /// How many replicas.
+        replicas: u32,
+    },
     /// It is where its group does not allow it, and has no place elsewhere.
     Group {
         /// `key=value`
@@ -185,7 +247,8 @@ pub enum Deficit {
 pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
     let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
     let mut shared = Shared::default();
-    Target { apps: ids.into_iter().map(|id| app_target(stage, &mut shared, id)).collect(), settled: false }
+    let apps = ids.into_iter().map(|id| app_target(stage, &mut shared, id)).collect();
+    Target { apps, settled: false, displaced: stage.what_was_displaced(), overdrawn: stage.what_is_overdrawn() }
 }
 
 fn app_target<'a>(stage: &mut Stage<'_, 'a>, shared: &mut Shared<'a>, id: AppId) -> AppTarget {
@@ -206,12 +269,17 @@ fn app_target<'a>(stage: &mut Stage<'_, 'a>, shared: &mut Shared<'a>, id: AppId)
         };
         let from = seats.len();
         seats.extend(workload.rows.iter().map(seat));
+        if stage.view.leads_to(id).is_some() {
+            stage.view.recorded_counts(id, usize::from(index), &mut seats[from..]);
+            continue;
+        }
         complete(stage, id, usize::from(index), &mut seats[from..]);
         bound(stage, id, usize::from(index), &mut seats[from..]);
     }
     let mut deficits = std::mem::take(&mut stage.deficits[id.index()]);
     stage.look_around(id);
     deficits.extend(stage.broken_groups(id));
+    deficits.extend(stage.what_gave_way(id, &deficits));
     deficits.sort();
     AppTarget {
         tier: stage.apps[id.index()].tier,

@@ -6,17 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::Verdict;
 use super::conditions::{Conditions, conditions};
 use super::filter::{self, Need, Question, Release, Served, Traits};
 use super::groups::Groups;
 use super::ledger::{ClassId, Ledger};
 use super::select::Class;
+use super::state::{AppState, pool_name};
+use super::{InFull, Seat, Verdict};
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::kinds::pod::PodFacts;
 use crate::model::{App, ClusterSet, Fleet, Replicas, Share, TopologyKey, Workload};
-use crate::placements::{Estimates, Record};
+use crate::placements::{Estimates, GaveWay, Record};
 use crate::variants::{AppVariants, Variants};
 
 use super::Scenario;
@@ -30,7 +31,9 @@ pub(super) struct View<'a> {
     conditions: Vec<Conditions>,
     evicted: BTreeSet<(AppId, ClusterId)>,
     /// Apps whose recorded placement stays as it is.
-    suspended: BTreeSet<AppId>,
+    held: BTreeSet<AppId>,
+    /// Of those, apps that are on a move in steps, with what of it they take room for.
+    moving: BTreeMap<AppId, AppState>,
     apps: Vec<AppView>,
     /// Apps by (priority desc, team, app).
     pub order: Vec<AppId>,
@@ -96,7 +99,7 @@ impl<'a> View<'a> {
             .iter()
             .filter_map(|(team, app, cluster)| Some((fleet.app_id(team, app)?, fleet.cluster_id(cluster)?)))
             .collect();
-        let suspended = record.suspended.iter().filter_map(|(team, app)| fleet.app_id(team, app)).collect();
+        let (held, moving) = (BTreeSet::new(), BTreeMap::new());
         let mut shared = Passing::default();
         let apps = fleet
             .app_ids()
@@ -120,7 +123,8 @@ impl<'a> View<'a> {
             record,
             conditions,
             evicted,
-            suspended,
+            held,
+            moving,
             apps,
             order,
             together,
@@ -149,6 +153,11 @@ impl<'a> View<'a> {
     /// Whether a cluster may take new replicas of an app.
     pub fn is_fresh(&self, id: AppId, cluster: ClusterId) -> bool {
         self.app(id).fresh.contains(cluster) && !self.lost.contains(cluster)
+    }
+
+    /// With apps that stay as they are recorded, and where those of them lead that are on a move in steps.
+    pub fn holding(self, held: BTreeSet<AppId>, moving: BTreeMap<AppId, AppState>) -> Self {
+        Self { held, moving, ..self }
     }
 
     /// The group of a cluster by a key that some app spreads over, numbered in name order; `None` where it has no value.
@@ -182,9 +191,31 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether a person froze the placement of an app.
-    pub fn is_suspended(&self, id: AppId) -> bool {
-        self.suspended.contains(&id)
+    /// Whether the placement of an app stays as it is recorded: a person froze it, or it is on a move in steps.
+    pub fn is_held(&self, id: AppId) -> bool {
+        self.held.contains(&id)
+    }
+
+    /// Where the move in steps leads that an app is on.
+    pub fn leads_to(&self, id: AppId) -> Option<&AppState> {
+        self.moving.get(&id)
+    }
+
+    /// Gives seats of a workload the completions and bounds that are recorded of them: those of a move between two steps
+    /// follow from no total.
+    pub fn recorded_counts(&self, id: AppId, workload: usize, seats: &mut [Seat]) {
+        let app = self.fleet.app(id);
+        let key = (self.fleet.team(app.team).name.clone(), app.name.clone());
+        let placed =
+            self.record.apps.get(&key).and_then(|placed| placed.workloads.get(&self.workload(id, workload).key));
+        for seat in seats {
+            let pool = seat.pool.map(|pool| pool_name(self.fleet, seat.cluster, pool));
+            let cluster = &self.fleet.cluster(seat.cluster).name;
+            let recorded = placed.into_iter().flat_map(|placed| &placed.seats);
+            if let Some(row) = recorded.into_iter().find(|row| row.cluster == *cluster && row.pool == pool) {
+                (seat.completions, seat.bounds) = (row.completions, row.bounds);
+            }
+        }
     }
 
     /// Why no new replica of an app may come.
@@ -196,12 +227,12 @@ impl<'a> View<'a> {
     pub fn release(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<Release> {
         let app = self.releases_app(id, cluster);
         let excluded = (!self.allows(id, workload, cluster)).then_some(Release::Moves);
-        app.max(excluded.filter(|_| !self.is_suspended(id)))
+        app.max(excluded.filter(|_| !self.is_held(id)))
     }
 
     /// Whether placed objects of an app leave a cluster.
     pub fn releases_app(&self, id: AppId, cluster: ClusterId) -> Option<Release> {
-        filter::release(&self.question(id, cluster)).filter(|_| !self.is_suspended(id))
+        filter::release(&self.question(id, cluster)).filter(|_| !self.is_held(id))
     }
 
     /// Whether the rule of a workload allows a cluster.
@@ -264,12 +295,29 @@ impl<'a> View<'a> {
     }
 
     /// Whether the replicas of a workload in a cluster are booked in full, whatever fits: room is ignored, data keeps
-    /// them there, a person wrote the number, or froze the app.
+    /// them there, it never runs in two clusters, a person wrote the number, or froze the app.
     pub fn books_in_full(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
-        self.is_suspended(id)
-            || self.workload(id, workload).policy.capacity == Capacity::Ignore
-            || self.is_bound(id, workload)
-            || self.written(id, workload, cluster).is_some()
+        self.in_full(id, workload, cluster).is_some()
+    }
+
+    /// The same, and why.
+    pub fn in_full(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<InFull> {
+        let whys = [
+            (self.leads_to(id).is_some(), InFull::Moving),
+            (self.is_held(id), InFull::Suspended),
+            (self.workload(id, workload).policy.capacity == Capacity::Ignore, InFull::Ignored),
+            (self.is_bound(id, workload), InFull::Bound),
+            (self.fleet.app(id).exclusive, InFull::Exclusive),
+            (self.written(id, workload, cluster).is_some(), InFull::Written),
+        ];
+        whys.into_iter().find_map(|(is, why)| is.then_some(why))
+    }
+
+    /// What a workload gave up for others, as the record has it.
+    pub fn gave_way(&self, id: AppId, workload: &SmolStr) -> &'a [GaveWay] {
+        let app = self.fleet.app(id);
+        let placed = self.record.apps.get(&(self.fleet.team(app.team).name.clone(), app.name.clone()));
+        placed.and_then(|placed| placed.workloads.get(workload)).map_or(&[], |w| w.gave_way.as_slice())
     }
 }
 

@@ -59,7 +59,7 @@ fn a_loss_reruns_the_apps_that_are_there_and_no_others() {
     for (app, cluster) in [("a", 0), ("b", 1), ("c", 2)] {
         let app =
             fleet.app(app, Strategy::StaticWeight).clusters([ClusterId(cluster), ClusterId(2)].into_iter().collect());
-        let app = app.deployment_of(8, "cpu=1000");
+        let app = app.deployment_of(4, "cpu=1000");
         fleet.add(app);
     }
     let target = fleet.schedule();

@@ -5,6 +5,8 @@
 //! and obvious answer is a file here.
 
 pub mod nodes;
+pub mod placement;
 pub mod quota;
+pub mod room;
 pub mod spread;
 pub mod webster;

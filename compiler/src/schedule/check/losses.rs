@@ -2,7 +2,7 @@
 
 use super::facts::{AppFacts, Inputs, Standing, WorkloadFacts, limits, sum};
 use super::rooms::Displaced;
-use super::{spread, tiers};
+use super::{groups, spread, tiers};
 use crate::base::ClusterId;
 use crate::model::Share;
 
@@ -39,8 +39,17 @@ fn has_cause<'d>(
     leaves
         || switches
         || is_disturbed(inputs, app, facts)
+        || is_outgrown(app)
         || breaks_spread(inputs, app)
+        || groups::gathers(inputs, app)
         || displaced().has(app.id, cluster)
+}
+
+/// Whether a workload of an app had fewer replicas than it wants, and the clusters of the app are limited: where others hold
+/// more of it, all of the app goes there.
+fn is_outgrown(app: &AppFacts<'_>) -> bool {
+    let limited = app.app.placement.spread.iter().any(|spread| spread.max.is_some());
+    limited && app.workloads.iter().any(|facts| !facts.is_copied() && sum(&facts.before) < u64::from(facts.wanted()))
 }
 
 /// Whether what runs in a cluster leaves it. Another tier than the recorded one is no reason by itself: something must have

@@ -19,6 +19,7 @@ pub(super) fn pass(stage: &mut Stage<'_, '_>) -> Vec<AppId> {
     let order = stage.view.order.clone();
     order.iter().for_each(|id| stage.look_around(*id));
     first::book_the_record(stage);
+    stage.settle_homes();
     take_turns(stage, &order)
 }
 
@@ -26,6 +27,7 @@ pub(super) fn pass(stage: &mut Stage<'_, '_>) -> Vec<AppId> {
 pub(super) fn pass_over(stage: &mut Stage<'_, '_>, some: &[AppId]) {
     some.iter().for_each(|id| stage.look_around(*id));
     first::give_up_in_place(stage, some);
+    stage.settle_homes_of(some);
     take_turns(stage, some);
 }
 
@@ -54,7 +56,11 @@ fn take_turns(stage: &mut Stage<'_, '_>, order: &[AppId]) -> Vec<AppId> {
         if let Ok(at) = daemons.binary_search_by_key(&position(stage, id), |(id, _)| position(stage, *id)) {
             turn::unbook_daemons_ahead(stage, id, &daemons[at].1);
         }
+        let of_followers = turn::book_daemons_of_followers(stage, id, &daemons);
         turn::take(stage, id, why);
+        for (follower, ahead) in &of_followers {
+            turn::unbook_daemons_ahead(stage, *follower, ahead);
+        }
     }
     all
 }

@@ -28,7 +28,7 @@ struct Findings {
 
 /// Whether an app takes a turn, and why.
 pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
-    if stage.view.is_suspended(id) {
+    if stage.view.is_held(id) {
         return None;
     }
     stage.look_around(id);
