@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::ledger::Resolved;
 use super::stage::Stage;
-use super::target::{Deficit, Displaced, InFull, Overdrawn};
+use super::target::{Deficit, Displaced, Growing, InFull, Overdrawn};
 use super::view::is_daemon;
 use crate::base::{AppId, ClusterId, PoolId};
 use crate::room::PoolRef;
@@ -63,6 +63,17 @@ impl Stage<'_, '_> {
             }
         }
         let mut found: Vec<Overdrawn> = pools.into_values().collect();
+        found.sort();
+        found
+    }
+
+    /// Pools that need more nodes than exist, as far as they may grow.
+    pub fn what_must_grow(&self) -> Vec<Growing> {
+        let needs = self.ledger.nodes_to_add().into_iter().filter_map(|(pool, nodes)| {
+            let cluster = self.ledger.cluster_of(pool);
+            Some(Growing { cluster, pool: self.ledger.id(cluster, pool)?, nodes })
+        });
+        let mut found: Vec<Growing> = needs.collect();
         found.sort();
         found
     }

@@ -406,6 +406,12 @@ impl Ledger {
         self.rooms.cluster_of(pool)
     }
 
+    /// Pools that need nodes an autoscaler must add, with how many.
+    pub fn nodes_to_add(&self) -> Vec<(PoolRef, u64)> {
+        let pools = self.rooms.all_pools().map(|pool| (pool, self.rooms.nodes_to_add(pool)));
+        pools.filter(|(_, nodes)| *nodes > 0).collect()
+    }
+
     /// How many of these replicas a pool holds, if usage by others is left aside.
     pub fn room_for_placed(&self, class: ClassId, pool: PoolRef) -> u64 {
         let class = self.classes.get(class.0 as usize);

@@ -42,7 +42,7 @@ pub use held::{intent, moving};
 pub use losses::{AtRest, Outcome};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{AppTarget, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
+pub use target::{AppTarget, Deficit, Displaced, Growing, InFull, Overdrawn, Seat, Target, Verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 

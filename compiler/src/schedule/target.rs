@@ -19,6 +19,19 @@ pub struct Target {
     pub displaced: Vec<Displaced>,
     /// Pools in which more must run than their nodes hold, by (cluster, pool).
     pub overdrawn: Vec<Overdrawn>,
+    /// Pools whose autoscaler must add nodes for what runs there, by (cluster, pool).
+    pub growing: Vec<Growing>,
+}
+
+/// A pool that needs more nodes than exist, and may have them (`scalableTo`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Growing {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The pool.
+    pub pool: PoolId,
+    /// How many more nodes; at least one.
+    pub nodes: u64,
 }
 
 /// Replicas that ran in a pool which no longer holds them: nodes vanished, requests grew.
@@ -248,7 +261,8 @@ pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
     let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
     let mut shared = Shared::default();
     let apps = ids.into_iter().map(|id| app_target(stage, &mut shared, id)).collect();
-    Target { apps, settled: false, displaced: stage.what_was_displaced(), overdrawn: stage.what_is_overdrawn() }
+    let (displaced, overdrawn) = (stage.what_was_displaced(), stage.what_is_overdrawn());
+    Target { apps, settled: false, displaced, overdrawn, growing: stage.what_must_grow() }
 }
 
 fn app_target<'a>(stage: &mut Stage<'_, 'a>, shared: &mut Shared<'a>, id: AppId) -> AppTarget {
