@@ -282,13 +282,11 @@ impl Rooms {
     pub fn unbook_all(&mut self) {
         self.log.clear();
         for pool in &mut self.pools {
-            let mut booked = false;
+            let mut changed = pool.overdrawn.take().is_some();
             for (_, lane) in &mut pool.lanes {
-                booked |= lane.unbook_all();
+                changed |= lane.unbook_all();
             }
-            if booked || pool.overdrawn.take().is_some() {
-                pool.version += 1;
-            }
+            pool.version += u64::from(changed);
         }
     }
 
