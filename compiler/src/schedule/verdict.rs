@@ -15,12 +15,15 @@ use crate::room::Cause;
 /// Classes of clusters with one verdict each.
 type Classes = Vec<(Verdict, ClusterSet)>;
 
+/// Number of traits, candidates, and clusters of the team.
+type AlikeKey<'a> = (usize, &'a ClusterSet, &'a ClusterSet);
+
 /// What apps share while a target is written down: by then, nothing changes any more.
 #[derive(Default)]
 pub(super) struct Shared<'a> {
     /// Vetoes of all clusters that have one, of apps that are alike, with the same candidates and the same clusters of their
     /// team: by selector.
-    vetoes: FxHashMap<(usize, &'a ClusterSet, &'a ClusterSet), Vec<(Option<&'a Selector>, Classes)>>,
+    vetoes: FxHashMap<AlikeKey<'a>, Vec<(Option<&'a Selector>, Classes)>>,
     /// Clusters without room for so many pods of a class.
     full: FxHashMap<(ClassId, u32), ClusterSet>,
 }

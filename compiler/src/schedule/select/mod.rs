@@ -16,6 +16,7 @@ mod greedy;
 mod keep;
 mod knapsack;
 mod problem;
+mod states;
 mod subsets;
 mod witness;
 
