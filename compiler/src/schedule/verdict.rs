@@ -15,12 +15,15 @@ use crate::room::Cause;
 /// Classes of clusters with one verdict each.
 type Classes = Vec<(Verdict, ClusterSet)>;
 
+/// Number of traits, candidates, and clusters of the team.
+type AlikeKey<'a> = (usize, &'a ClusterSet, &'a ClusterSet);
+
 /// What apps share while a target is written down: by then, nothing changes any more.
 #[derive(Default)]
 pub(super) struct Shared<'a> {
     /// Vetoes of all clusters that have one, of apps that are alike, with the same candidates and the same clusters of their
     /// team: by selector.
-    vetoes: FxHashMap<(usize, &'a ClusterSet, &'a ClusterSet), Vec<(Option<&'a Selector>, Classes)>>,
+    vetoes: FxHashMap<AlikeKey<'a>, Vec<(Option<&'a Selector>, Classes)>>,
     /// Clusters without room for so many pods of a class.
     full: FxHashMap<(ClassId, u32), ClusterSet>,
 }
@@ -33,7 +36,7 @@ impl<'a> Shared<'a> {
         let of_key = self.vetoes.entry(key).or_default();
         let at = of_key.iter().position(|(other, _)| *other == selector).unwrap_or_else(|| {
             let mut classes = Classes::new();
-            for cluster in view.fleet.cluster_ids().filter(|cluster| !known.fresh.contains(*cluster)) {
+            for cluster in view.fleet.cluster_ids().filter(|cluster| !view.is_fresh(id, *cluster)) {
                 if let Some(verdict) = view.veto(id, cluster) {
                     add(&mut classes, verdict, [cluster].into_iter().collect());
                 }
@@ -47,8 +50,8 @@ impl<'a> Shared<'a> {
     /// Those of some clusters that have no room for so many pods, or no pool for them.
     fn full(&mut self, stage: &mut Stage<'_, '_>, class: ClassId, pods: u32, of: &ClusterSet) -> ClusterSet {
         let lacks = |stage: &mut Stage<'_, '_>, cluster: &ClusterId| {
-            let room = stage.ledger.room(class, *cluster);
-            room.is_some_and(|room| room < u64::from(pods) || stage.ledger.eligible(class, *cluster).is_empty())
+            !stage.ledger.holds(class, *cluster, pods)
+                || (stage.ledger.is_known(*cluster) && stage.ledger.eligible(class, *cluster).is_empty())
         };
         if !stage.ledger.is_shared(class) {
             return of.iter().filter(|cluster| lacks(stage, cluster)).collect();
@@ -105,7 +108,7 @@ pub(super) fn verdicts<'a>(
     for (verdict, clusters) in shared.vetoes(stage.view, id) {
         add(&mut classes, verdict.clone(), clusters.without(&used));
     }
-    let idle = stage.view.app(id).fresh.without(&used);
+    let idle = stage.view.fresh(id).without(&used);
     if !without_seats_at_once(stage, shared, id, &idle, &selected, short, &mut classes) {
         for cluster in idle.iter() {
             let verdict = stage

@@ -1,7 +1,7 @@
 //! What runs stays where it can.
 
 use super::problem::{Level, Problem};
-use super::{Candidate, Class, Constraint, Need};
+use super::{Candidate, Class, Constraint, GroupOf, Need};
 
 /// The groups that a growing set of clusters occupies.
 #[derive(Debug, Clone)]
@@ -144,9 +144,14 @@ pub(super) fn force_each<E>(
 
 /// After a failure: the holders that break no `max`, in the order in which they stay. A holder that lacks a key stays, since nothing
 /// could replace it.
-pub(super) fn within_max(candidates: &[Candidate], constraints: &[Constraint], need: &Need) -> Vec<usize> {
+pub(super) fn within_max(
+    candidates: &[Candidate],
+    group: GroupOf<'_>,
+    constraints: &[Constraint],
+    need: &Need,
+) -> Vec<usize> {
     // With nothing to place, every cluster that has the keys is eligible.
-    let problem = Problem::new(candidates, constraints, &Need { replicas: 0, fresh: false, ..*need });
+    let problem = Problem::new(candidates, group, constraints, &Need { replicas: 0, fresh: false, ..*need });
     let mut occupied = Occupied::new(&problem, &[]);
     let mut staying = Vec::new();
     for member in problem.holders() {
@@ -155,9 +160,11 @@ pub(super) fn within_max(candidates: &[Candidate], constraints: &[Constraint], n
             staying.push(member);
         }
     }
-    let lacks_a_key = |candidate: &Candidate| candidate.held && candidate.groups.iter().any(Option::is_none);
+    let lacks_a_key = |at: usize| (0..constraints.len()).any(|constraint| group(constraint, at).is_none());
     let mut chosen = problem.positions(&staying);
-    chosen.extend(candidates.iter().enumerate().filter(|(_, candidate)| lacks_a_key(candidate)).map(|(i, _)| i));
+    chosen.extend(
+        candidates.iter().enumerate().filter(|(i, candidate)| candidate.held && lacks_a_key(*i)).map(|(i, _)| i),
+    );
     chosen.sort_unstable();
     chosen
 }
