@@ -115,6 +115,7 @@ fn only_pool(fleet: &CrowdedFleet, wish: &Wish, cluster: usize) -> Option<usize>
 }
 
 /// A turn of one workload: what the others have is not touched.
+#[derive(Clone, Copy)]
 pub struct Turn<'a> {
     pub fleet: &'a CrowdedFleet,
     pub seats: &'a Seats,

@@ -129,7 +129,7 @@ pub struct Removal {
 pub enum Cause {
     /// Nothing ran before.
     New,
-    /// The total changed.
+    /// The total changed, or what was short of it has found a place.
     Total,
     /// Strategy or weights changed.
     Weights,
@@ -143,6 +143,8 @@ pub enum Cause {
     Lost,
     /// The app is evicted from the cluster.
     Evicted,
+    /// The group that the app shares its clusters with is elsewhere, or one that it shares none with is there.
+    Group,
     /// The pool no longer holds them.
     Displaced,
     /// They take the place of replicas that left another cluster, or were short before.

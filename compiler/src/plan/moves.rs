@@ -102,6 +102,7 @@ impl Change {
             Some(Verdict::Lifecycle(Lifecycle::Draining | Lifecycle::Retired)) => return Cause::Lifecycle,
             Some(Verdict::SupposedLost) => return Cause::Lost,
             Some(Verdict::Evicted) => return Cause::Evicted,
+            Some(Verdict::NotWithGroup(_) | Verdict::TakenByGroup(_)) => return Cause::Group,
             _ => {}
         }
         if self.weights || (left == 0 && matches!(verdict, Some(Verdict::NoWeight))) {

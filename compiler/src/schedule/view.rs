@@ -83,6 +83,7 @@ impl<'a> View<'a> {
             .iter()
             .filter_map(|(team, app, cluster)| Some((fleet.app_id(team, app)?, fleet.cluster_id(cluster)?)))
             .collect();
+        let topologies = topologies(fleet);
         let suspended = record.suspended.iter().filter_map(|(team, app)| fleet.app_id(team, app)).collect();
         let apps = fleet
             .app_ids()
@@ -91,14 +92,17 @@ impl<'a> View<'a> {
                     .range((id, ClusterId(0))..=(id, ClusterId(u16::MAX)))
                     .map(|(_, cluster)| *cluster)
                     .collect();
-                app_view(fleet, fleet.app(id), &variants.apps[id.index()], &conditions, &leaves, &mut served, ledger)
+                let app = fleet.app(id);
+                let groups = app.placement.spread.iter().filter_map(|spread| topologies.get(&spread.key));
+                let groups: Vec<&[Option<u32>]> = groups.map(Vec::as_slice).collect();
+                let variants = &variants.apps[id.index()];
+                app_view(fleet, (app, &groups), variants, &conditions, &leaves, &mut served, ledger)
             })
             .collect();
         let mut order: Vec<AppId> = fleet.app_ids().collect();
         order.sort_by_key(|id| (Reverse(fleet.app(*id).priority), *id));
         let together = Groups::new(fleet, &order, |placement| placement.affinity.as_ref());
         let apart = Groups::new(fleet, &order, |placement| placement.anti_affinity.as_ref());
-        let topologies = topologies(fleet);
         Self { fleet, variants, record, conditions, evicted, suspended, apps, order, together, apart, topologies }
     }
 
@@ -249,9 +253,10 @@ fn topologies(fleet: &Fleet) -> BTreeMap<TopologyKey, Vec<Option<u32>>> {
     keys.into_iter().map(|key| (key.clone(), numbered(key))).collect()
 }
 
+/// `groups` are those of the keys that the app spreads over, each by cluster: what is in no group of a key gets nothing new.
 fn app_view(
     fleet: &Fleet,
-    app: &App,
+    (app, groups): (&App, &[&[Option<u32>]]),
     variants: &AppVariants,
     conditions: &[Conditions],
     leaves: &ClusterSet,
@@ -261,7 +266,8 @@ fn app_view(
     let needs = served.needs(app);
     let passes = |cluster: &ClusterId| {
         let (conditions, evicted) = (&conditions[cluster.index()], leaves.contains(*cluster));
-        filter::veto(&Question { fleet, app, needs: &needs, cluster: *cluster, conditions, evicted }).is_none()
+        groups.iter().all(|groups| groups.get(cluster.index()).is_some_and(Option::is_some))
+            && filter::veto(&Question { fleet, app, needs: &needs, cluster: *cluster, conditions, evicted }).is_none()
     };
     let fresh = app.placement.candidates.iter().filter(passes).collect();
     let view = |workload: usize| {
