@@ -304,6 +304,11 @@ impl CrowdedFleet {
 }
 
 impl Limits {
+    pub fn are_any(&self) -> bool {
+        let Self { cpus, cpus_each, pods, deployments } = self;
+        [cpus, cpus_each, pods, deployments].into_iter().any(Option::is_some)
+    }
+
     fn spec(&self) -> Vec<Value> {
         let Self { cpus, cpus_each, pods, deployments } = self;
         let total = |name: &str, most: &Option<u32>| most.map(|most| json!({ "hard": { name: most.to_string() } }));

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::cases;
 use crate::crowded_fleet::{CrowdedFleet, Shape, Wish, crowded_fleet};
-use crate::reading::{Seats, Turn, compiled};
+use crate::reading::{Seats, Turn, compiled, selected};
 
 /// What a turn can come to: replicas (of copies, those of one), and the fewest clusters they can be in (of copies, the most).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,13 +72,6 @@ fn group(fleet: &CrowdedFleet, app: usize) -> Vec<usize> {
         a.zip(b).is_some_and(|(a, b)| a.group.is_some() && a.team == b.team && a.group == b.group)
     };
     fleet.order().into_iter().filter(same).collect()
-}
-
-fn selected(compiled: &Compiled, app: usize) -> Vec<usize> {
-    let fleet = &compiled.fleet;
-    let name = format!("a{app}");
-    let at = fleet.apps.iter().position(|app| app.name == name).expect("an app of the fleet");
-    compiled.target.apps.get(at).map(|app| app.clusters.iter().map(|cluster| cluster.index()).collect()).unwrap_or_default()
 }
 
 /// Whether its group lets an app come to a cluster, given who is placed before it.

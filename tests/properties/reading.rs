@@ -12,6 +12,13 @@ use proptest::prelude::*;
 use crate::crowded_fleet::{CrowdedFleet, Wish};
 use crate::{compile_fresh, tree};
 
+/// The clusters that are selected for an app.
+pub fn selected(compiled: &Compiled, app: usize) -> BTreeSet<usize> {
+    let name = format!("a{app}");
+    let found = compiled.fleet.apps.iter().zip(&compiled.target.apps).find(|(app, _)| app.name == name);
+    found.map(|(_, target)| target.clusters.iter().map(|cluster| cluster.index()).collect()).unwrap_or_default()
+}
+
 /// Replicas of an app's workload, by cluster and pool; a pool is named where more than one may be used.
 type ByCluster = BTreeMap<usize, BTreeMap<Option<usize>, u32>>;
 
@@ -79,7 +86,14 @@ impl Seats {
         for ((app, workload), clusters) in self.0.iter().filter(|((app, workload), _)| of(*app, *workload)) {
             for (pool, replicas) in clusters.get(&at.0).into_iter().flatten() {
                 let wish = fleet.wishes.get(*app).expect("an app of the fleet");
-                if pool.or_else(|| only_pool(fleet, wish, at.0)) == Some(at.1) {
+                let usable = usable_pools(fleet, wish, at.0).unwrap_or_default();
+                // what has no place elsewhere may lie where its pods cannot run
+                let lies = match (pool, usable.as_slice()) {
+                    (Some(pool), usable) => usable.contains(pool).then_some(*pool),
+                    (None, [only]) => Some(*only),
+                    (None, _) => None,
+                };
+                if lies == Some(at.1) {
                     inside.push((fleet.cpu_milli(*app, *workload), *replicas));
                 }
             }
@@ -105,13 +119,6 @@ impl Seats {
 pub fn usable_pools(fleet: &CrowdedFleet, wish: &Wish, cluster: usize) -> Option<Vec<usize>> {
     let pools = fleet.sites.get(cluster)?.pools.as_ref()?;
     Some((0..pools.len()).filter(|at| pools.get(*at).is_some_and(|pool| pool.gpu || !wish.gpu)).collect())
-}
-
-fn only_pool(fleet: &CrowdedFleet, wish: &Wish, cluster: usize) -> Option<usize> {
-    match usable_pools(fleet, wish, cluster)?.as_slice() {
-        [only] => Some(*only),
-        _ => None,
-    }
 }
 
 /// A turn of one workload: what the others have is not touched.

@@ -285,6 +285,7 @@ impl<'c> Whys<'c> {
         let reason = match found.cause {
             Cause::Lost => "the cluster is supposed lost",
             Cause::Group => "its group is elsewhere, or another of it is there",
+            Cause::Room => "elsewhere there is room for more of it",
             Cause::Displaced => "the pool no longer holds them",
             Cause::Refill => "they take the place of replicas that left another cluster, or were short",
             Cause::Taint => "a NoExecute taint is not tolerated",

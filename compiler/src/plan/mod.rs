@@ -145,6 +145,8 @@ pub enum Cause {
     Evicted,
     /// The group that the app shares its clusters with is elsewhere, or one that it shares none with is there.
     Group,
+    /// Other clusters together have room for more of the app, and its spread does not allow both.
+    Room,
     /// The pool no longer holds them.
     Displaced,
     /// They take the place of replicas that left another cluster, or were short before.

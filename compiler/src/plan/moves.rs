@@ -110,6 +110,7 @@ impl Change {
         } else if self.above_total {
             Cause::Total
         } else if self.fewer
+            || target.displaced.contains(cluster)
             || matches!(
                 verdict,
                 Some(
@@ -121,6 +122,8 @@ impl Change {
             )
         {
             Cause::Displaced
+        } else if self.more || !target.displaced.is_empty() {
+            Cause::Room
         } else {
             Cause::Intent
         }

@@ -138,7 +138,7 @@ pub struct MoveReport {
     pub before: u32,
     /// Replicas that should run.
     pub after: u32,
-    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Lost`, `Evicted`, `Group`,
+    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Lost`, `Evicted`, `Group`, `Room`,
     /// `Displaced`, `Refill` or `Removed`.
     pub cause: &'static str,
     /// The cause in words.
@@ -311,6 +311,7 @@ fn cause_words(cause: Cause, grows: bool) -> (&'static str, &'static str) {
         Cause::Lost => ("Lost", "the cluster is supposed lost"),
         Cause::Evicted => ("Evicted", "the cluster is lost to the app, or its toleration has run out"),
         Cause::Group => ("Group", "its group is elsewhere, or another of it is there"),
+        Cause::Room => ("Room", "elsewhere there is room for more of it"),
         Cause::Displaced => ("Displaced", "the pool no longer holds them"),
         Cause::Refill => ("Refill", "in place of replicas that left another cluster, or were short"),
     }

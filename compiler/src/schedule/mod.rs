@@ -84,6 +84,7 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
         entered: BTreeMap::new(),
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),
+        displaced_from: BTreeMap::new(),
     };
     let mut settled = false;
     for _ in 0..MAX_PASSES {

@@ -33,6 +33,8 @@ pub(super) struct Stage<'v, 'a> {
     pub displaced: BTreeMap<(AppId, usize, ClusterId), u32>,
     /// The same, of all passes.
     pub displaced_in_all: BTreeMap<(AppId, usize), u32>,
+    /// The clusters of these, by app.
+    pub displaced_from: BTreeMap<AppId, ClusterSet>,
     /// By app id.
     pub deficits: Vec<Vec<Deficit>>,
 }

@@ -30,6 +30,8 @@ pub struct AppTarget {
     pub verdicts: Vec<(Verdict, ClusterSet)>,
     /// What could not be done.
     pub deficits: Vec<Deficit>,
+    /// Clusters whose pools did not hold all that was booked there.
+    pub displaced: ClusterSet,
     /// Workloads whose changed strategy or weights could not be applied, with the digest they still follow.
     pub former_weights: Vec<(u16, SmolStr)>,
 }
@@ -218,6 +220,7 @@ fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
         seats,
         verdicts: verdicts(stage, id, &deficits),
         deficits,
+        displaced: stage.displaced_from.remove(&id).unwrap_or_default(),
         former_weights,
     }
 }

@@ -188,6 +188,7 @@ fn displace(stage: &mut Stage<'_, '_>, at: (AppId, usize, ClusterId), replicas: 
         *here = here.saturating_add(replicas);
         let all = stage.displaced_in_all.entry((at.0, at.1)).or_default();
         *all = all.saturating_add(replicas);
+        stage.displaced_from.entry(at.0).or_default().insert(at.2);
     }
 }
 

@@ -1,5 +1,8 @@
 //! What runs stays where it can.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use super::problem::{Level, Problem};
 use super::{Candidate, Class, Constraint, Need};
 
@@ -143,7 +146,7 @@ pub(super) fn force_each<E>(
 }
 
 /// After a failure: the holders that break no `max`, in the order in which they stay. A holder that lacks a key stays, since nothing
-/// could replace it.
+/// could replace it, unless the keys that it has keep it out.
 pub(super) fn within_max(candidates: &[Candidate], constraints: &[Constraint], need: &Need) -> Vec<usize> {
     // With nothing to place, every cluster that has the keys is eligible.
     let problem = Problem::new(candidates, constraints, &Need { replicas: 0, fresh: false, ..*need });
@@ -155,9 +158,29 @@ pub(super) fn within_max(candidates: &[Candidate], constraints: &[Constraint], n
             staying.push(member);
         }
     }
-    let lacks_a_key = |candidate: &Candidate| candidate.held && candidate.groups.iter().any(Option::is_none);
     let mut chosen = problem.positions(&staying);
-    chosen.extend(candidates.iter().enumerate().filter(|(_, candidate)| lacks_a_key(candidate)).map(|(i, _)| i));
+    let groups = |at: usize| candidates.get(at).map(|candidate| candidate.groups.as_slice()).unwrap_or_default();
+    let mut in_use: Vec<BTreeSet<u32>> = (0..constraints.len())
+        .map(|key| chosen.iter().filter_map(|&at| groups(at).get(key).copied().flatten()).collect())
+        .collect();
+    let lacks_a_key = |candidate: &Candidate| candidate.held && candidate.groups.iter().any(Option::is_none);
+    let mut lacking: Vec<(usize, &Candidate)> =
+        candidates.iter().enumerate().filter(|(_, candidate)| lacks_a_key(candidate)).collect();
+    lacking.sort_by_key(|(at, candidate)| (Reverse(candidate.pinned), Reverse(candidate.kept), *at));
+    for (at, candidate) in lacking {
+        let has = || candidate.groups.iter().enumerate().filter_map(|(key, group)| Some((key, (*group)?)));
+        let admitted = has().all(|(key, group)| {
+            let Some((in_use, constraint)) = in_use.get(key).zip(constraints.get(key)) else { return true };
+            let most = constraint.max.map_or(usize::MAX, |max| usize::try_from(max).unwrap_or(usize::MAX));
+            in_use.contains(&group) || in_use.len() < most
+        });
+        if admitted {
+            for (key, group) in has() {
+                in_use.get_mut(key).map(|in_use| in_use.insert(group));
+            }
+            chosen.push(at);
+        }
+    }
     chosen.sort_unstable();
     chosen
 }
