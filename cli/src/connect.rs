@@ -7,7 +7,7 @@ use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::model;
 use fleetwright_reconciler::apply::inventory::NAMESPACE;
 use fleetwright_reconciler::cluster::ClusterApi;
-use fleetwright_reconciler::io::kube::{Connection, KubeRuntime, LazyApi, contexts};
+use fleetwright_reconciler::io::kube::{Connection, KubeRuntime, LazyApi, contexts, current_context};
 
 use crate::exit::Failure;
 
@@ -50,6 +50,15 @@ impl Connections {
     pub fn contexts(&self) -> Result<Vec<SmolStr>, Failure> {
         let names = contexts(self.kubeconfig.as_deref()).map_err(|e| Failure::Environment(e.to_string()))?;
         Ok(names.into_iter().map(SmolStr::from).collect())
+    }
+
+    /// The current context; `None` where the kubeconfig has none.
+    ///
+    /// # Errors
+    /// When the kubeconfig cannot be read.
+    pub fn current_context(&self) -> Result<Option<SmolStr>, Failure> {
+        let name = current_context(self.kubeconfig.as_deref()).map_err(|e| Failure::Environment(e.to_string()))?;
+        Ok(name.map(SmolStr::from))
     }
 
     /// The port to a cluster: as stated here, else as its Cluster file says in `connection`, else by the context of its name.

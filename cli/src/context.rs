@@ -27,6 +27,16 @@ impl Context {
         Ok(Self { global })
     }
 
+    /// The same for the fleet in another folder, with the record that belongs to it.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    pub fn in_folder(&self, directory: &Path) -> Result<Self, Failure> {
+        let Global { directory: _, rev: _, record: _, output, color, threads: _ } = &self.global;
+        let directory = Some(directory.to_path_buf());
+        Self::new(Global { directory, rev: None, record: None, output: *output, color: *color, threads: None })
+    }
+
     /// Where to look for the fleet.
     pub fn directory(&self) -> &Path {
         self.global.directory.as_deref().unwrap_or(Path::new("."))

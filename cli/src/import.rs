@@ -1,15 +1,16 @@
 //! `fleetwright import`: a fleet repository from what another tool knows.
 
 mod folder;
+mod live;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use fleetwright_compiler::import::{Imported, Report, Unreadable, capi, karmada, kubespray};
+use fleetwright_compiler::import::{Imported, InputFile, Report, Unreadable, capi, karmada, kubespray};
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{MemoryFiles, Overlay};
-use fleetwright_compiler::{CompileError, Session};
+use fleetwright_compiler::{CompileError, Compiled, Session};
 
 use crate::args::Format;
 use crate::context::Context;
@@ -17,10 +18,11 @@ use crate::exit::{Failure, Outcome};
 use crate::output::count;
 use crate::{fleet, init, output, streams};
 
-/// Write a fleet repository from the files of another tool
+/// Write a fleet repository from the files of another tool, or Cluster files from running clusters
 ///
-/// Reads every .yaml, .yml and .json file below DIR and asks nothing of a cluster. What has no counterpart, behaves
-/// differently or was decided while importing is reported, as text or with `-o json`; read it before the first deployment.
+/// Reads every .yaml, .yml and .json file below DIR and, but for `live`, asks nothing of a cluster. What has no counterpart,
+/// behaves differently or was decided while importing is reported, as text or with `-o json`; read it before the first
+/// deployment.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -43,6 +45,12 @@ enum Source {
     Kubespray(Places),
     /// Cluster API: a Cluster file for each Cluster, with a node pool for each MachineDeployment and MachinePool
     Capi(Places),
+    /// Running clusters: a Cluster file for each context, its node pools read from the nodes
+    ///
+    /// Only reads. Nodes of one pool of GKE, EKS, AKS, Karpenter and others belong together, else nodes of one instance type,
+    /// else nodes of equal size, and only as far as labels tell them apart: a controller counts a node in the first pool
+    /// whose labels it has. Of nodes in a pool the smallest counts.
+    Live(live::Args),
 }
 
 /// Karmada's folder.
@@ -74,54 +82,75 @@ struct Places {
 pub const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Yaml];
 
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
-    let (places, every_file) = match &args.source {
-        Source::Karmada(KarmadaArgs { places, .. }) | Source::Capi(places) => (places, false),
-        Source::Kubespray(places) => (places, true),
-    };
-    let files = folder::read(&places.from, every_file)?;
-    let imported = match &args.source {
-        Source::Karmada(_) => karmada::import(&files),
-        Source::Kubespray(_) => kubespray::import(&files, &name_of(&places.from)?),
-        Source::Capi(_) => capi::import(&files),
-    };
-    let mut imported = imported.map_err(|wrong| refused(&wrong, &places.from))?;
-    if matches!(args.source, Source::Karmada(KarmadaArgs { with_placements: true, .. })) {
-        imported.files.extend(std::mem::take(&mut imported.placements));
+    match &args.source {
+        Source::Karmada(KarmadaArgs { places, with_placements }) => {
+            let mut imported = of_files(places, false, |files| Ok(karmada::import(files)))?;
+            if *with_placements {
+                imported.files.extend(std::mem::take(&mut imported.placements));
+            }
+            write_repository(context, &imported, &places.to)
+        }
+        Source::Kubespray(places) => {
+            let imported = of_files(places, true, |files| Ok(kubespray::import(files, &name_of(&places.from)?)))?;
+            write_repository(context, &imported, &places.to)
+        }
+        Source::Capi(places) => {
+            write_repository(context, &of_files(places, false, |files| Ok(capi::import(files)))?, &places.to)
+        }
+        Source::Live(args) => live::run(context, args),
     }
-    write(&imported, places)?;
-    let report = Report::new(&imported);
+}
+
+/// What the files below a folder become.
+fn of_files(
+    places: &Places,
+    every_file: bool,
+    import: impl FnOnce(&[InputFile]) -> Result<Result<Imported, Vec<Unreadable>>, Failure>,
+) -> Result<Imported, Failure> {
+    let files = folder::read(&places.from, every_file)?;
+    import(&files)?.map_err(|wrong| refused(&wrong, &places.from))
+}
+
+/// Writes a fleet of its own, and says what became of the source.
+fn write_repository(context: &Context, imported: &Imported, to: &Path) -> Result<Outcome, Failure> {
+    std::fs::create_dir_all(to).map_err(|e| fleet::disk_error("create", to, &e))?;
+    init::check_empty(to)?;
+    for (path, text) in &imported.files {
+        init::write_new(&to.join(path), text)?;
+    }
+    report(context, imported, to, &what_the_compiler_says(imported)?)
+}
+
+/// What was written, and what is not as it was.
+fn report(context: &Context, imported: &Imported, to: &Path, compiles: &str) -> Result<Outcome, Failure> {
+    let report = Report::new(imported);
     streams::data(&output::data(context.format(), &report, || report.to_text())?)?;
-    let written = format!("wrote {} into {}", count(report.files.len(), "file"), places.to.display());
-    streams::talk(&format!("{written}; {}", what_the_compiler_says(&imported)?));
+    let written = format!("wrote {} into {}", count(report.files.len(), "file"), to.display());
+    streams::talk(&format!("{written}; {compiles}"));
     Ok(Outcome::Done)
 }
 
 /// What an inventory in the folder itself is named after.
-fn name_of(folder: &std::path::Path) -> Result<String, Failure> {
+fn name_of(folder: &Path) -> Result<String, Failure> {
     let full = folder.canonicalize().map_err(|e| fleet::disk_error("read", folder, &e))?;
     Ok(full.file_name().map_or_else(|| "cluster".to_owned(), |name| name.to_string_lossy().into_owned()))
 }
 
-fn refused(wrong: &[Unreadable], from: &std::path::Path) -> Failure {
+fn refused(wrong: &[Unreadable], from: &Path) -> Failure {
     let lines: Vec<String> =
         wrong.iter().map(|file| format!("error: {}", output::printable(&file.to_string()))).collect();
     Failure::Refused(format!("{}\nnothing of {} was imported", lines.join("\n"), from.display()))
 }
 
-fn write(imported: &Imported, places: &Places) -> Result<(), Failure> {
-    std::fs::create_dir_all(&places.to).map_err(|e| fleet::disk_error("create", &places.to, &e))?;
-    init::check_empty(&places.to)?;
-    for (path, text) in &imported.files {
-        init::write_new(&places.to.join(path), text)?;
-    }
-    Ok(())
-}
-
 /// Whether the result compiles. What the source has wrong is wrong in the fleet, too; `check` shows it.
 fn what_the_compiler_says(imported: &Imported) -> Result<String, Failure> {
     let files = MemoryFiles::new(&imported.files).map_err(|error| Failure::Bug(error.to_string()))?;
+    in_words(fleetwright_compiler::compile(&Session::new(), &Overlay::same(&files), &Scenario::default()))
+}
+
+fn in_words(compiled: Result<Compiled, CompileError>) -> Result<String, Failure> {
     let check = "`fleetwright check` there shows";
-    match fleetwright_compiler::compile(&Session::new(), &Overlay::same(&files), &Scenario::default()) {
+    match compiled {
         Ok(compiled) if compiled.diagnostics.is_empty() => Ok("it compiles without a word".to_owned()),
         Ok(compiled) => Ok(format!("it compiles; {check} {}", output::counts(&compiled.diagnostics))),
         Err(CompileError::Refused(refusal)) => {

@@ -20,7 +20,8 @@ fn broken(fleet: &CrowdedFleet, before: &Seats, now: &Compiled) -> Vec<String> {
     for (app, wish) in fleet.wishes.iter().enumerate() {
         for (workload, (wanted, _)) in wish.workloads.iter().enumerate() {
             let (had, has) = (before.by_cluster(app, workload), after.by_cluster(app, workload));
-            let mut wrong = |what: &str| broken.push(format!("app {app}, workload {workload}: {what}: {had:?} -> {has:?}"));
+            let mut wrong =
+                |what: &str| broken.push(format!("app {app}, workload {workload}: {what}: {had:?} -> {has:?}"));
             for (cluster, replicas) in &has {
                 let ran = had.get(cluster).copied().unwrap_or(0);
                 let more = *replicas > ran;
@@ -35,7 +36,11 @@ fn broken(fleet: &CrowdedFleet, before: &Seats, now: &Compiled) -> Vec<String> {
                 }
                 // what a quota keeps at fewer replicas is divided by those
                 let kept = wish.team == 0 && fleet.limits.are_any() && has.values().sum::<u32>() < *wanted;
-                if !wish.is_copied() && !kept && ran == 0 && wish.per_cluster.is_some_and(|(min, _)| *replicas < min.min(*wanted)) {
+                if !wish.is_copied()
+                    && !kept
+                    && ran == 0
+                    && wish.per_cluster.is_some_and(|(min, _)| *replicas < min.min(*wanted))
+                {
                     wrong("fewer than perCluster.min");
                 }
             }
@@ -69,15 +74,14 @@ fn spread(fleet: &CrowdedFleet, app: usize, before: &Seats, now: &Compiled, brok
     let Some(wish) = fleet.wishes.get(app) else { return };
     for (at, (key, min, max)) in wish.spread.iter().enumerate() {
         let count = |clusters: &BTreeSet<usize>| {
-            let groups: BTreeSet<Option<u32>> = clusters
-                .iter()
-                .filter_map(|cluster| fleet.groups(wish, *cluster).get(at).copied())
-                .collect();
+            let groups: BTreeSet<Option<u32>> =
+                clusters.iter().filter_map(|cluster| fleet.groups(wish, *cluster).get(at).copied()).collect();
             u32::try_from(groups.len()).unwrap_or(u32::MAX)
         };
         // what leaves the set, and has no place elsewhere, is none of the groups in use
         let set = selected(now, app);
-        let (had, has) = (before.clusters(app), after.clusters(app).intersection(&set).copied().collect::<BTreeSet<_>>());
+        let (had, has) =
+            (before.clusters(app), after.clusters(app).intersection(&set).copied().collect::<BTreeSet<_>>());
         if max.is_some_and(|max| count(&has) > max) && !has.is_subset(&had) {
             broken.push(format!("app {app}: {has:?} are too many {key}s, and were {had:?}"));
         }
@@ -101,7 +105,9 @@ fn groups(fleet: &CrowdedFleet, before: &Seats, after: &Seats, broken: &mut Vec<
                 continue;
             }
             let (a, b) = (after.clusters(app), after.clusters(other));
-            let new = |app: usize, now: &BTreeSet<usize>| now.difference(&before.clusters(app)).copied().collect::<BTreeSet<_>>();
+            let new = |app: usize, now: &BTreeSet<usize>| {
+                now.difference(&before.clusters(app)).copied().collect::<BTreeSet<_>>()
+            };
             let fresh: BTreeSet<usize> = new(app, &a).union(&new(other, &b)).copied().collect();
             let shared = a.intersection(&b).any(|cluster| fresh.contains(cluster));
             if anti && shared {
@@ -125,7 +131,10 @@ fn quotas(fleet: &CrowdedFleet, before: &Seats, after: &Seats, broken: &mut Vec<
         let [had, ..] = before.asked(fleet, Some(cluster), &of_team);
         let [has, ..] = after.asked(fleet, Some(cluster), &of_team);
         if fleet.limits.cpus_each.is_some_and(|most| has > most * 1000 && has > had) {
-            broken.push(format!("team t0 asks for {has} in cluster {cluster}, and may for {:?} CPUs", fleet.limits.cpus_each));
+            broken.push(format!(
+                "team t0 asks for {has} in cluster {cluster}, and may for {:?} CPUs",
+                fleet.limits.cpus_each
+            ));
         }
     }
 }

@@ -107,19 +107,18 @@ pub fn crowded_fleet(shape: Shape) -> impl Strategy<Value = CrowdedFleet> {
         pods,
         deployments,
     });
-    (sites(), vec(wish(shape), 1..=shape.apps), sizes, limits)
-        .prop_map(|(sites, mut wishes, sizes, limits)| {
-            wishes.iter_mut().for_each(|wish| wish.make_valid(sites.len()));
-            CrowdedFleet { sites, wishes, sizes, limits }
-        })
+    (sites(), vec(wish(shape), 1..=shape.apps), sizes, limits).prop_map(|(sites, mut wishes, sizes, limits)| {
+        wishes.iter_mut().for_each(|wish| wish.make_valid(sites.len()));
+        CrowdedFleet { sites, wishes, sizes, limits }
+    })
 }
 
 /// Clusters in zones, zones in regions, regions of providers.
 fn sites() -> impl Strategy<Value = Vec<Site>> {
-    let pool = (prop_oneof![1 => Just(0_u32), 9 => 1_u32..5], prop_oneof![3 => Just(4_u32), 1 => Just(8)], any::<bool>())
-        .prop_map(|(nodes, cpus, gpu)| Pool { nodes, cpus, gpu });
-    let taint =
-        weighted(0.15, prop_oneof![Just("NoSchedule"), Just("NoExecute"), Just("PreferNoSchedule")]);
+    let pool =
+        (prop_oneof![1 => Just(0_u32), 9 => 1_u32..5], prop_oneof![3 => Just(4_u32), 1 => Just(8)], any::<bool>())
+            .prop_map(|(nodes, cpus, gpu)| Pool { nodes, cpus, gpu });
+    let taint = weighted(0.15, prop_oneof![Just("NoSchedule"), Just("NoExecute"), Just("PreferNoSchedule")]);
     let lifecycle = prop_oneof![18 => Just("Active"), 1 => Just("Cordoned"), 1 => Just("Draining")];
     let site = (weighted(0.95, 0_usize..4), weighted(0.92, vec(pool, 1..3)), taint, lifecycle);
     (vec(site, 2..6), vec(0_usize..3, 4), vec(0_u32..2, 3)).prop_map(|(sites, regions, providers)| {
@@ -312,14 +311,9 @@ impl Limits {
     fn spec(&self) -> Vec<Value> {
         let Self { cpus, cpus_each, pods, deployments } = self;
         let total = |name: &str, most: &Option<u32>| most.map(|most| json!({ "hard": { name: most.to_string() } }));
-        let each = cpus_each
-            .map(|most| json!({ "hard": { "requests.cpu": most.to_string() }, "scope": "PerCluster" }));
-        let all = [
-            total("requests.cpu", cpus),
-            each,
-            total("pods", pods),
-            total("count/deployments.apps", deployments),
-        ];
+        let each = cpus_each.map(|most| json!({ "hard": { "requests.cpu": most.to_string() }, "scope": "PerCluster" }));
+        let all =
+            [total("requests.cpu", cpus), each, total("pods", pods), total("count/deployments.apps", deployments)];
         all.into_iter().flatten().collect()
     }
 }

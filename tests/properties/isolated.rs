@@ -80,7 +80,11 @@ fn is_overdrawn(after: &CrowdedFleet, ran: &Seats, cluster: usize) -> bool {
     let pools = after.sites.get(cluster).and_then(|site| site.pools.as_ref());
     let counts = |app: usize, _: usize| after.wishes.get(app).is_some_and(|wish| wish.capacity() != "Ignore");
     let known = |app: usize, workload: usize| app < after.wishes.len() && counts(app, workload);
-    pools.into_iter().flatten().enumerate().any(|(pool, of)| !holds(of.nodes(), &ran.in_pool(after, (cluster, pool), &known)))
+    pools
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .any(|(pool, of)| !holds(of.nodes(), &ran.in_pool(after, (cluster, pool), &known)))
 }
 
 fn is_of_a_group(fleet: &CrowdedFleet, app: usize) -> bool {

@@ -59,7 +59,11 @@ fn is_granted(turn: &Turn<'_>, outcome: Outcome) -> bool {
         (turn.placed)(app, workload) && fleet.wishes.get(app).is_some_and(|wish| wish.team == 0)
     };
     let [cpu_milli, pods, _] = turn.seats.asked(fleet, None, &of_team);
-    let more = if turn.wish().is_copied() { outcome.placed * u32::try_from(outcome.clusters).unwrap_or(0) } else { outcome.placed };
+    let more = if turn.wish().is_copied() {
+        outcome.placed * u32::try_from(outcome.clusters).unwrap_or(0)
+    } else {
+        outcome.placed
+    };
     let fits = |used: u32, each: u32, most: Option<u32>| most.is_none_or(|most| used + more * each <= most);
     fits(cpu_milli, fleet.cpu_milli(turn.who.0, turn.who.1), fleet.limits.cpus.map(|cpus| cpus * 1000))
         && fits(pods, 1, fleet.limits.pods)
@@ -91,7 +95,10 @@ fn is_open(compiled: &Compiled, fleet: &CrowdedFleet, seats: &Seats, app: usize,
         Some(first) if *first != app => selected(compiled, *first).contains(&cluster),
         // the first goes where all may be
         _ => members.iter().all(|member| {
-            fleet.wishes.get(*member).is_some_and(|wish| fleet.may_come(&Wish { weights: None, ..wish.clone() }, cluster))
+            fleet
+                .wishes
+                .get(*member)
+                .is_some_and(|wish| fleet.may_come(&Wish { weights: None, ..wish.clone() }, cluster))
         }),
     }
 }

@@ -81,7 +81,12 @@ impl Seats {
     }
 
     /// What runs in a pool, as sizes and how many. `of` says whose.
-    pub fn in_pool(&self, fleet: &CrowdedFleet, at: (usize, usize), of: &dyn Fn(usize, usize) -> bool) -> Vec<(u32, u32)> {
+    pub fn in_pool(
+        &self,
+        fleet: &CrowdedFleet,
+        at: (usize, usize),
+        of: &dyn Fn(usize, usize) -> bool,
+    ) -> Vec<(u32, u32)> {
         let mut inside = Vec::new();
         for ((app, workload), clusters) in self.0.iter().filter(|((app, workload), _)| of(*app, *workload)) {
             for (pool, replicas) in clusters.get(&at.0).into_iter().flatten() {
@@ -104,10 +109,12 @@ impl Seats {
     /// What a team asks for in a cluster, in all if `None`: thousandths of CPU, pods, and Deployments. `of` says which apps count.
     pub fn asked(&self, fleet: &CrowdedFleet, cluster: Option<usize>, of: &dyn Fn(usize, usize) -> bool) -> [u32; 3] {
         let mut asked = [0; 3];
-        for (app, workload) in self.0.keys().filter(|(app, workload)| of(*app, *workload)) {
-            for (_, replicas) in self.by_cluster(*app, *workload).iter().filter(|(at, _)| cluster.is_none_or(|c| c == **at)) {
+        for ((app, workload), clusters) in self.0.iter().filter(|((app, workload), _)| of(*app, *workload)) {
+            for (_, pools) in clusters.iter().filter(|(at, _)| cluster.is_none_or(|c| c == **at)) {
+                let replicas: u32 = pools.values().sum();
                 asked[0] += fleet.cpu_milli(*app, *workload) * replicas;
                 asked[1] += replicas;
+                // also one of no replicas
                 asked[2] += 1;
             }
         }

@@ -78,3 +78,26 @@ fn inventories_and_management_clusters() {
     }
     assert_code(&line(here, "import capi nowhere --to x"), 5);
 }
+
+/// Without a cluster; one that answers is a scenario of `fleetwright-e2e`.
+#[test]
+fn a_running_cluster_that_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let config = "apiVersion: v1\nkind: Config\ncurrent-context: dead\ncontexts: [{name: dead, context: {cluster: c, user: u}}]\n\
+                  clusters: [{name: c, cluster: {server: 'http://127.0.0.1:9'}}]\nusers: [{name: u, user: {}}]\n";
+    write(here, "config.yaml", config);
+    assert_code(&line(here, "init fleet"), 0);
+    for (words, code, said) in [
+        ("-C fleet import live --kubeconfig config.yaml", 5, "dead: "),
+        ("-C fleet import live --kubeconfig config.yaml --context live", 2, "has no context `live`; it has dead"),
+        ("-C fleet import live --kubeconfig config.yaml --name A_b", 2, "`A_b` is no name of a cluster: expected"),
+        ("-C fleet import live --kubeconfig nowhere.yaml", 5, "the kubeconfig cannot be read"),
+        ("import live --kubeconfig config.yaml", 5, "fleet.yaml"),
+    ] {
+        let result = line(here, words);
+        assert_code(&result, code);
+        assert!(result.stderr.contains(said), "{words}: {}", result.stderr);
+    }
+    assert!(!here.join("fleet/clusters/dead.yaml").exists());
+}

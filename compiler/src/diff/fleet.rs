@@ -119,7 +119,8 @@ impl FleetDiff {
 }
 
 /// Codes of diagnostics that say what shortfalls say.
-const OF_SHORTFALLS: [Code; 6] = [
+const OF_SHORTFALLS: [Code; 7] = [
+    codes::placement::GAVE_WAY,
     codes::placement::GROUP_BROKEN,
     codes::placement::LAPSE,
     codes::placement::UNPLACED,

@@ -62,6 +62,17 @@ pub enum Shortfall {
         /// The most allowed.
         hard: String,
     },
+    /// What it gave up by an accepted preemption, and is still short of.
+    GaveWay {
+        /// The workload's key.
+        workload: SmolStr,
+        /// For which app: `team/app`.
+        to: String,
+        /// The cluster.
+        cluster: SmolStr,
+        /// How many replicas.
+        replicas: u32,
+    },
     /// It is where its group does not allow it, and has no place elsewhere.
     Group {
         /// `key=value`
@@ -115,6 +126,12 @@ impl Shortfall {
                 more: plain_amount(resource, *more),
                 hard: plain_amount(resource, *hard),
             },
+            Deficit::GaveWay { workload, to, cluster, replicas } => Self::GaveWay {
+                workload: key(*workload),
+                to: fleet.app_name(*to),
+                cluster: fleet.cluster(*cluster).name.clone(),
+                replicas: *replicas,
+            },
             Deficit::Group { group, anti, clusters } => {
                 Self::Group { group: group.clone(), anti: *anti, clusters: *clusters }
             }
@@ -156,7 +173,11 @@ impl Shortfall {
         match self {
             Self::Quota { .. } => Some(Guard::Quota),
             Self::Survival { .. } => Some(Guard::Survival),
-            Self::Unplaced { .. } | Self::Spread { .. } | Self::Group { .. } | Self::NoWeightMatches { .. } => None,
+            Self::Unplaced { .. }
+            | Self::Spread { .. }
+            | Self::GaveWay { .. }
+            | Self::Group { .. }
+            | Self::NoWeightMatches { .. } => None,
         }
     }
 }
@@ -191,6 +212,9 @@ impl fmt::Display for Shortfall {
                     f,
                     "the team's quota{cluster} allows {hard} {resource}: {used} are used, {more} more are asked for"
                 )
+            }
+            Self::GaveWay { workload, to, cluster, replicas } => {
+                write!(f, "{replicas} replicas of {workload} were displaced in {cluster} by a preemption of {to}")
             }
             Self::Group { group, anti: false, clusters } => {
                 write!(f, "group {group} shares its clusters, and in {clusters} the others are not")

@@ -329,7 +329,10 @@ impl<'c> Whys<'c> {
             .map(|deficit| match deficit {
                 Deficit::Quota { .. } => Forced::Quota,
                 Deficit::Group { .. } => Forced::Group,
-                Deficit::Unplaced { .. } | Deficit::Spread { .. } | Deficit::NoWeightMatches { .. } => Forced::Room,
+                Deficit::Unplaced { .. }
+                | Deficit::GaveWay { .. }
+                | Deficit::Spread { .. }
+                | Deficit::NoWeightMatches { .. } => Forced::Room,
             })
             .collect();
         for cluster in rows.iter().filter_map(|row| self.base.fleet.cluster_id(&row.cluster)) {

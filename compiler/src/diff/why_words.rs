@@ -43,7 +43,9 @@ impl fmt::Display for Why {
             Self::Shortfall { shortfall } => shortfall.fmt(f),
             Self::Move { reason } => f.write_str(reason),
             Self::Forced { by: Forced::Room } => f.write_str("room that it lacked and other apps gave back"),
-            Self::Forced { by: Forced::Quota } => f.write_str("quota that it lacked and other apps of the team gave back"),
+            Self::Forced { by: Forced::Quota } => {
+                f.write_str("quota that it lacked and other apps of the team gave back")
+            }
             Self::Forced { by: Forced::Group } => f.write_str("clusters that its group kept it out of"),
             Self::Others => f.write_str("what other apps took or gave back"),
         }

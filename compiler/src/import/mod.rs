@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! files --documents--> objects --karmada | kubespray | capi--> intents + notes --repository--> files
+//! nodes of a cluster --live--> a Cluster + notes --repository--> files
 //! ```
 //!
 //! Invariants: pure, like everything here; an import never guesses in silence. Whatever of the source is not carried over
@@ -13,6 +14,7 @@ pub mod capi;
 mod documents;
 pub mod karmada;
 pub mod kubespray;
+pub mod live;
 mod report;
 mod repository;
 

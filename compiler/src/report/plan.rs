@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::clusters::{ClusterReport, Load, cluster_report};
+use super::full::{DisplacedReport, OverdrawnReport};
+use super::steps::{self, MovingReport, StepsReport};
 use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
 use crate::Compiled;
@@ -26,8 +28,20 @@ pub struct PlanReport {
     pub transfers: Vec<TransferReport>,
     /// What differs from what runs, by app, workload and cluster.
     pub moves: Vec<MoveReport>,
+    /// Which of that the decider makes in steps, by app.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepsReport>,
+    /// Moves in steps that are on the way, by app: until their next step what runs stays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moving: Vec<MovingReport>,
     /// What could not be done, by app.
     pub shortfalls: Vec<AppShortfall>,
+    /// Replicas that no longer fit where they ran, by app, whether they found another place or not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub displaced: Vec<DisplacedReport>,
+    /// Pools in which more must run than their nodes hold, by (cluster, pool).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overdrawn: Vec<OverdrawnReport>,
     /// What could be given up for apps that are short, where their priority class asks for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preemptions: Vec<PreemptionReport>,
@@ -153,7 +167,11 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         apps: Vec::with_capacity(fleet.apps.len()),
         transfers: transfers(compiled),
         moves: Vec::new(),
+        steps: steps::to_make(compiled),
+        moving: steps::on_the_way(compiled),
         shortfalls: Shortfall::all(compiled),
+        displaced: compiled.target.displaced.iter().map(|of| DisplacedReport::of(fleet, of)).collect(),
+        overdrawn: compiled.target.overdrawn.iter().map(|of| OverdrawnReport::of(fleet, of)).collect(),
         preemptions: compiled.preemptions.iter().filter_map(|of| preemption(fleet, of)).collect(),
         clusters: Vec::with_capacity(fleet.clusters.len()),
         tides: counting(compiled),
@@ -181,15 +199,17 @@ fn transfers(compiled: &Compiled) -> Vec<TransferReport> {
     all.map(|(app, was)| TransferReport { app: shown(app), was: shown(was) }).collect()
 }
 
-fn preemption(fleet: &Fleet, of: &Preemption) -> Option<PreemptionReport> {
+pub(super) fn preemption(fleet: &Fleet, of: &Preemption) -> Option<PreemptionReport> {
     let workload = |app: AppId, number: u16| Some(fleet.app(app).workloads.get(usize::from(number))?.key.clone());
     let victim = |victim: &Victim| {
         let workload = workload(victim.app, victim.workload)?;
         Some(VictimReport { app: fleet.app_name(victim.app), workload, replicas: victim.replicas })
     };
+    // the parts of a set ask as one
+    let whole = |key: SmolStr| key.split_once('#').map_or(key.clone(), |(object, _)| object.into());
     Some(PreemptionReport {
         app: fleet.app_name(of.app),
-        workload: workload(of.app, of.workload)?,
+        workload: whole(workload(of.app, of.workload)?),
         cluster: fleet.cluster(of.cluster).name.clone(),
         replicas: of.replicas,
         victims: of.victims.iter().filter_map(victim).collect(),

@@ -11,6 +11,14 @@ use crate::base::{ClusterId, PoolId, Resources};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PoolRef(pub(super) u32);
 
+impl PoolRef {
+    /// Its position among all pools.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A distinct pod request of one [`Rooms`]. Its value carries no meaning: it depends on who asked first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RequestId(u32);
@@ -254,6 +262,21 @@ impl Rooms {
                     self.apply(Booking::Daemon { pool, request, times: -times });
                 }
                 None => {}
+            }
+        }
+    }
+
+    /// Takes back every booking there is, and forgets the log: marks are no longer valid. Versions change only where anything
+    /// was booked.
+    pub fn unbook_all(&mut self) {
+        self.log.clear();
+        for pool in &mut self.pools {
+            let mut booked = false;
+            for (_, lane) in &mut pool.lanes {
+                booked |= lane.unbook_all();
+            }
+            if booked || pool.overdrawn.take().is_some() {
+                pool.version += 1;
             }
         }
     }

@@ -39,6 +39,11 @@ impl Groups {
         Self { groups, of }
     }
 
+    /// The first app of each group, in order of the groups.
+    pub fn leaders(&self) -> Vec<AppId> {
+        self.groups.iter().filter_map(|group| group.members.first().copied()).collect()
+    }
+
     /// The group of an app.
     pub fn of(&self, id: AppId) -> Option<&Group> {
         self.groups.get(*self.of.get(&id)?)

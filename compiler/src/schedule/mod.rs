@@ -14,8 +14,11 @@ mod decide;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod full;
 mod groups;
 mod headroom;
+mod held;
+mod homes;
 mod ledger;
 mod phases;
 mod placed;
@@ -33,10 +36,11 @@ mod transfers;
 mod verdict;
 mod view;
 
-pub use headroom::{Headroom, headroom};
+pub use headroom::{Beside, Headroom, headroom};
+pub use held::{intent, moving};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{AppTarget, Deficit, Seat, Target, Verdict};
+pub use target::{AppTarget, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,8 +75,10 @@ const MAX_PASSES: usize = 64;
 pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Scenario) -> Target {
     let pools = rooms::pools(fleet, record);
     let apps = state::read(fleet, record, &pools);
+    let held = held::held(fleet, record, scenario);
+    let moving = state::targets(fleet, record, &held, &pools);
     let mut ledger = Ledger::new(pools);
-    let view = View::new(fleet, variants, record, scenario, &mut ledger);
+    let view = View::new(fleet, variants, record, scenario, &mut ledger).holding(held, moving);
     let mut stage = Stage {
         view: &view,
         ledger,
@@ -81,10 +87,12 @@ pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &
         apps,
         usage: Usage::new(fleet),
         scopes: scope::wide_open(&view),
+        homes: BTreeMap::new(),
+        unfit: Vec::new(),
         entered: BTreeMap::new(),
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),
-        displaced_from: BTreeMap::new(),
+        displacements: Vec::new(),
     };
     let mut settled = false;
     for _ in 0..MAX_PASSES {

@@ -66,6 +66,10 @@ fn a_turn_applies_and_says_what_is_seen() {
     assert_eq!((app.health, app.blocking.len(), app.since_secs), (Health::InProgress, 1, 100));
     let pools = first.capacity.expect("nodes were read");
     assert_eq!((pools.len(), pools[0].nodes, pools[0].allocatable.get("cpu")), (1, 1, 4000));
+    // nodes are counted anew as soon as the Cluster file names other pools
+    let named = ClusterOrder { pools: vec![("general".into(), [].into())], ..order(101) };
+    let pools = memory.turn(&mut api, &named, 101).seen.capacity.expect("nodes were read");
+    assert_eq!(pools.iter().map(|pool| (pool.name.as_str(), pool.nodes)).collect::<Vec<_>>(), [("general", 1)]);
 
     cluster.tick();
     let second = memory.turn(&mut api, &order(130), 130).seen;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::base::labels::Labels;
 use fleetwright_compiler::model::CustomKind;
 use serde_json::Value;
 
@@ -19,6 +20,8 @@ use crate::ports::CommitId;
 
 /// Nodes and pods are listed so often: a decision about capacity is made every 10 minutes at most.
 const CAPACITY_EVERY_SECS: i64 = 300;
+/// The same where they could not be read: a cluster that was just reached may not have answered every question yet.
+const CAPACITY_AGAIN_SECS: i64 = 20;
 
 /// What is remembered of a cluster from turn to turn. It can be lost at any time.
 #[derive(Debug, Default)]
@@ -32,6 +35,8 @@ pub struct ClusterTurn {
     clock_ahead_secs: Option<i64>,
     capacity: Option<Vec<PoolSeen>>,
     capacity_secs: Option<i64>,
+    /// The pools by which nodes were counted.
+    capacity_pools: Vec<(SmolStr, Labels)>,
     applied: Option<CommitId>,
     is_complete: bool,
     runs_only_copies: bool,
@@ -107,10 +112,11 @@ impl ClusterTurn {
                 self.applied = Some(order.live_commit.clone());
             }
         }
-        let due =
-            self.capacity_secs.is_none_or(|at| now_secs.saturating_sub(at) >= CAPACITY_EVERY_SECS || at > now_secs);
-        if answers_now && due {
+        let every = if self.capacity.is_some() { CAPACITY_EVERY_SECS } else { CAPACITY_AGAIN_SECS };
+        let due = self.capacity_secs.is_none_or(|at| now_secs.saturating_sub(at) >= every || at > now_secs);
+        if answers_now && (due || self.capacity_pools != order.pools) {
             self.capacity = self.look_at_nodes(api, order);
+            self.capacity_pools.clone_from(&order.pools);
             self.capacity_secs = Some(now_secs);
         }
         let mut is_moving = outcome.as_ref().is_ok_and(|report| report.writes > 0);

@@ -3,6 +3,7 @@
 mod crashes;
 mod deploying;
 mod guards;
+mod importing;
 mod outages;
 mod owners;
 mod servers;
@@ -65,6 +66,13 @@ pub const ALL: &[Scenario] = &[
         1,
         1,
         deploying::waves,
+    ),
+    scenario(
+        "import",
+        "a running cluster's nodes become pools, and a controller finds them there",
+        1,
+        1,
+        importing::live,
     ),
     scenario("drift", "changes by hand are put right, or reported", 1, 1, owners::drift),
     scenario("conflict", "a field of another manager is reported, and not forced", 1, 1, owners::conflict),

@@ -208,10 +208,22 @@ impl Fleet {
     /// # Errors
     /// When it cannot be started; that it fails is no error here.
     pub fn run(&self, words: &[&str]) -> Result<Ran, ProductError> {
-        let mut command = Command::new(program()?);
-        self.prepare(&mut command, &self.below);
         let remote = self.remote.display().to_string();
-        let output = command.args(words).args(["--repo", &remote]).env("FLEETWRIGHT_BY", "Ann").output();
+        self.run_in(&self.below, &[words, &["--repo", &remote]].concat())
+    }
+
+    /// Runs a command of the product in the working copy.
+    ///
+    /// # Errors
+    /// As [`Fleet::run`].
+    pub fn run_here(&self, words: &[&str]) -> Result<Ran, ProductError> {
+        self.run_in(&self.copy, words)
+    }
+
+    fn run_in(&self, folder: &Path, words: &[&str]) -> Result<Ran, ProductError> {
+        let mut command = Command::new(program()?);
+        self.prepare(&mut command, folder);
+        let output = command.args(words).env("FLEETWRIGHT_BY", "Ann").output();
         let output = output.map_err(ProductError::io(format!("running fleetwright {}", words.join(" "))))?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok(Ran { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) })

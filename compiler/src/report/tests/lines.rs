@@ -86,7 +86,7 @@ fn deficits_are_warnings_at_the_name_of_the_app() {
         ],
         ..AppTarget::default()
     };
-    let found = deficits(&fleet, &Target { apps: vec![app], settled: true });
+    let found = deficits(&fleet, &Target { apps: vec![app], settled: true, ..Target::default() });
     let clusters = "4/5 clusters: 1 not among the team's clusters (eu-a)";
     let expected = [
         (

@@ -103,7 +103,7 @@ fn usable(inputs: &Inputs<'_>, rooms: &Rooms, pod: &PodFacts, cluster: ClusterId
 
 /// Books a seat; false where the pods may not use its pool: what they may use is no question of the room, also of what is
 /// bound to its data. What is promised whatever fits (room ignored, bound to data, a number a person wrote, an app that is
-/// suspended) is not booked.
+/// held or exclusive) is not booked.
 fn book(
     inputs: &Inputs<'_>,
     rooms: &mut Rooms,
@@ -114,7 +114,7 @@ fn book(
     let Some(pod) = inputs.pod(app, index, cluster).filter(|_| inputs.pools[cluster.index()].known) else {
         return true;
     };
-    let ignored = app.suspended || app.app.workloads[index].policy.capacity == Capacity::Ignore;
+    let ignored = app.held || app.app.exclusive || app.app.workloads[index].policy.capacity == Capacity::Ignore;
     if ignored || inputs.written(app, index, cluster).is_some() {
         return true;
     }

@@ -54,7 +54,7 @@ pub(super) fn choose(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Ch
     for member in members.clone() {
         stage.unbook(id, member, &tasks[member].rows);
     }
-    let options = options(stage, id, tasks, lead);
+    let mut options = options(stage, id, tasks, lead);
     for member in members {
         stage.book(id, member, &tasks[member].rows);
     }
@@ -71,7 +71,7 @@ pub(super) fn choose(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Ch
     let mut choice = if app.placement.spread.is_empty() && need.per_cluster_min == 0 {
         unconstrained(&options, &need, anew)
     } else {
-        constrained(stage, id, &options, &need, anew)
+        constrained(stage, id, &mut options, &need, anew)
     };
     add_for_others(stage, id, &options, &mut choice);
     choice
@@ -84,6 +84,7 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
     let holders: ClusterSet = holders.collect();
     let clusters = stage.fresh(id).or(&holders);
     let mut options = Vec::with_capacity(clusters.len());
+    let groups: Vec<&[Option<u32>]> = app.placement.spread.iter().map(|spread| view.groups(&spread.key)).collect();
     for cluster in clusters.iter() {
         let usable = |workload: usize| {
             view.allows(id, workload, cluster) && bounds(view.workload(id, workload), cluster).weight > 0
@@ -92,7 +93,7 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
         if !leads && !(0..app.workloads.len()).any(usable) {
             continue;
         }
-        let groups = app.placement.spread.iter().map(|spread| view.group(&spread.key, cluster)).collect();
+        let groups = groups.iter().map(|groups| groups.get(cluster.index()).copied().flatten()).collect();
         let mut candidate = Candidate { room: None, held: false, kept: 0, pinned: false, weight: 1, tier: 0, groups };
         candidate.held = stage.apps[id.index()].clusters.contains(cluster);
         if let Some(lead) = lead.filter(|_| leads) {
@@ -166,7 +167,8 @@ fn unconstrained(options: &[Choosable], need: &Need, anew: bool) -> Choice {
     Choice { set, failure, ..Choice::default() }
 }
 
-fn constrained(stage: &Stage<'_, '_>, id: AppId, options: &[Choosable], need: &Need, anew: bool) -> Choice {
+/// Takes the candidates out of the options.
+fn constrained(stage: &Stage<'_, '_>, id: AppId, options: &mut [Choosable], need: &Need, anew: bool) -> Choice {
     let constraints: Vec<Constraint> = stage
         .view
         .fleet
@@ -176,8 +178,12 @@ fn constrained(stage: &Stage<'_, '_>, id: AppId, options: &[Choosable], need: &N
         .iter()
         .map(|spread| Constraint { min: spread.min, max: spread.max })
         .collect();
-    let leading: Vec<&Choosable> = options.iter().filter(|option| option.leads).collect();
-    let candidates: Vec<Candidate> = leading.iter().map(|option| option.candidate.clone()).collect();
+    let (mut leading, mut candidates) = (Vec::with_capacity(options.len()), Vec::with_capacity(options.len()));
+    for option in options.iter_mut().filter(|option| option.leads) {
+        leading.push(option.cluster);
+        let groups = std::mem::take(&mut option.candidate.groups);
+        candidates.push(Candidate { groups, ..option.candidate });
+    }
     let mut selection = select(&candidates, &constraints, need);
     if anew && need.class == Class::Widest && selection.failure.is_none() {
         // Changed weights may name clusters outside of the set; they join it where the constraints allow.
@@ -186,9 +192,8 @@ fn constrained(stage: &Stage<'_, '_>, id: AppId, options: &[Choosable], need: &N
             selection = wider;
         }
     }
-    let clusters = |positions: &[usize]| {
-        positions.iter().filter_map(|at| leading.get(*at)).map(|option| option.cluster).collect::<Vec<_>>()
-    };
+    let clusters =
+        |positions: &[usize]| positions.iter().filter_map(|at| leading.get(*at)).copied().collect::<Vec<_>>();
     let (set, witnesses) = (clusters(&selection.chosen), clusters(&selection.witnesses));
     Choice { set, witnesses, failure: selection.failure, ..Choice::default() }
 }

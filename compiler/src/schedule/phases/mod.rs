@@ -19,6 +19,7 @@ pub(super) fn pass(stage: &mut Stage<'_, '_>) {
     let order = stage.view.order.clone();
     order.iter().for_each(|id| stage.look_around(*id));
     first::book_the_record(stage);
+    stage.settle_homes();
     let mut open: Vec<(AppId, Open)> = Vec::new();
     for id in order {
         stage.deficits[id.index()].clear();

@@ -28,7 +28,7 @@ struct Findings {
 
 /// Whether an app takes a turn, and why.
 pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
-    if stage.view.is_suspended(id) {
+    if stage.view.is_held(id) {
         return None;
     }
     stage.look_around(id);
@@ -62,8 +62,22 @@ fn set(stage: &Stage<'_, '_>, id: AppId, found: &mut Findings) {
     let (state, view) = (&stage.apps[id.index()], stage.view.app(id));
     let leaves = |c: ClusterId| stage.view.releases_app(id, c).is_some() || !stage.scope(id).keeps(c);
     found.must |= state.clusters.iter().any(leaves);
-    let may_grow = view.class == Class::Duplicated || state.clusters.is_empty();
+    let may_grow = (view.class == Class::Duplicated && !is_full(stage, id)) || state.clusters.is_empty();
     found.short |= may_grow && !stage.fresh(id).without(&state.clusters).is_empty();
+}
+
+/// Whether an app has as many clusters as its spread allows, all of which may take new replicas. Then no other set is found
+/// for it, unless keys cross or there are too many groups to search them all: such an app is asked each time.
+fn is_full(stage: &Stage<'_, '_>, id: AppId) -> bool {
+    const FEW: u32 = 60;
+    let spread = &stage.view.fleet.app(id).placement.spread;
+    let most = spread.iter().filter(|spread| spread.key == TopologyKey::Cluster).filter_map(|spread| spread.max).min();
+    let others = spread.iter().filter(|spread| spread.key != TopologyKey::Cluster);
+    let searched = others.clone().count() <= 1 && others.into_iter().all(|s| s.max.unwrap_or(s.min).max(s.min) <= FEW);
+    let clusters = &stage.apps[id.index()].clusters;
+    searched
+        && most.is_some_and(|most| most <= FEW && usize::try_from(most).is_ok_and(|most| clusters.len() >= most))
+        && clusters.without(&stage.fresh(id)).is_empty()
 }
 
 fn divided(workload: &Workload, held: &[(ClusterId, Held)], found: &mut Findings) {

@@ -23,7 +23,7 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
     let entered = stage.entered.get(&id).cloned().unwrap_or_else(|| before.clone());
     let used = stage.usage_of(id, &entered);
 
-    let mut decision = decide_tiers(stage, id, Mode::Full);
+    let mut decision = decide_at_home(stage, id, Mode::Full);
     let mut wants = stage.usage_of(id, &decision.state);
     let refused = stage.usage.refuses(stage.view.fleet, app, &used, &wants);
     if refused.is_some() {
@@ -61,6 +61,28 @@ fn misses(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> u32 {
         |workload: &WorkloadState| by_cluster(&workload.rows).into_iter().map(|(cluster, _)| cluster).collect();
     let in_use: Vec<Vec<ClusterId>> = state.workloads.iter().map(clusters).collect();
     breach(stage, id, &state.clusters, &in_use)
+}
+
+/// Decides an app where its group gathers, if that is to move it: only as a whole, else the next place is tried. Of every
+/// other app it is the decision in its tiers.
+fn decide_at_home(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode) -> Decision {
+    let before = stage.apps[id.index()].clone();
+    let ran: Vec<u32> = before.workloads.iter().map(|workload| total(&workload.rows)).collect();
+    loop {
+        let home = stage.settle_home(id);
+        stage.look_around(id);
+        let decision = decide_tiers(stage, id, mode);
+        let Some(home) = home else { return decision };
+        let inside = decision.state.workloads.iter().flat_map(|w| &w.rows).all(|row| home.contains(row.cluster));
+        let wanted = stage.view.fleet.app(id).workloads.iter().map(|workload| workload.replicas);
+        let whole = ran.iter().zip(wanted).zip(&decision.placed).all(|((ran, wanted), now)| now >= &wanted.min(*ran));
+        if inside && whole {
+            return decision;
+        }
+        stage.rebook(id, &decision.state, &before);
+        stage.apps[id.index()] = before.clone();
+        stage.unfit.push((id, home));
+    }
 }
 
 /// Decides an app in each of its tiers: in the one that it is in, then in all in order. The first that holds all of it is

@@ -52,6 +52,8 @@ pub(super) struct Tree<'a> {
     levels: Vec<Bounded<'a>>,
     /// Bounds on the number of clusters, if any.
     clusters: Option<(u32, Option<u32>)>,
+    /// All members, by group path, then by name.
+    by_group: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -83,7 +85,12 @@ impl<'a> Tree<'a> {
                 _ => levels.push(Bounded { level, min, max }),
             }
         }
-        Ok(Self { problem, levels, clusters })
+        let mut by_group: Vec<usize> = (0..problem.clusters.len()).collect();
+        if !levels.is_empty() {
+            let path = |member: usize| levels.iter().map(move |bounded| bounded.level.group(member));
+            by_group.sort_by(|&a, &b| path(a).cmp(path(b)));
+        }
+        Ok(Self { problem, levels, clusters, by_group })
     }
 
     /// The set of greatest value that satisfies the constraints, if there is one.
@@ -95,17 +102,23 @@ impl<'a> Tree<'a> {
             }
         }
         let is_forced = |member: usize| forced.get(member).copied().unwrap_or(false);
-        let mut order: Vec<usize> = (0..self.problem.clusters.len())
-            .filter(|&member| {
-                is_forced(member)
-                    || self.problem.clusters.get(member).is_some_and(|cluster| cluster.tier <= query.max_tier)
-            })
-            .collect();
-        order.sort_by_cached_key(|&member| {
-            let path: Vec<u32> = self.levels.iter().map(|bounded| bounded.level.group(member)).collect();
-            (path, !is_forced(member), Reverse((query.value)(member)), member)
-        });
+        let taken = |member: &usize| {
+            is_forced(*member)
+                || self.problem.clusters.get(*member).is_some_and(|cluster| cluster.tier <= query.max_tier)
+        };
+        let mut order: Vec<usize> = self.by_group.iter().copied().filter(taken).collect();
         let states = self.states(query, &order)?;
+        let innermost = |member: usize| self.levels.last().map_or(0, |bounded| bounded.level.group(member));
+        let told_apart = states.most_told_apart();
+        for group in order.chunk_by_mut(|&a, &b| innermost(a) == innermost(b)) {
+            let first = |a: &usize, b: &usize| {
+                let value = |member: usize| Reverse((query.value)(member));
+                (!is_forced(*a), value(*a), *a).cmp(&(!is_forced(*b), value(*b), *b))
+            };
+            // Of the clusters beyond the highest count only the sum is asked for, if that.
+            let best = if told_apart < group.len() { group.select_nth_unstable_by(told_apart, first).0 } else { group };
+            best.sort_unstable_by(first);
+        }
         let mut fold = Fold { tree: self, query, states, order: &order, forced: &forced, steps: Vec::new() };
         let entries = fold.group(0, order.len(), 0);
         let size = |entry: &Entry| fold.states.cluster_count(entry.state);
@@ -200,6 +213,11 @@ impl States {
     /// The count of clusters; 0 where they are not counted.
     fn cluster_count(&self, state: usize) -> usize {
         self.digits.last().filter(|_| self.counts_clusters).map_or(0, |digit| state % digit.radix())
+    }
+
+    /// The highest count of clusters that is told apart.
+    fn most_told_apart(&self) -> usize {
+        self.digits.last().filter(|_| self.counts_clusters).map_or(0, |digit| digit.top)
     }
 
     /// The sum of two states, digit by digit, unless it exceeds a `max`.

@@ -191,11 +191,17 @@ fn most_clusters(need: &Need) -> Option<u32> {
 
 fn level(groups: impl Iterator<Item = u32>, min: u32, max: Option<u32>) -> Level {
     let given: Vec<u32> = groups.collect();
-    let mut dense: BTreeMap<u32, u32> = given.iter().map(|&group| (group, 0)).collect();
-    for (number, dense) in (0_u32..).zip(dense.values_mut()) {
-        *dense = number;
-    }
-    let count = u32::try_from(dense.len()).unwrap_or(u32::MAX);
-    let groups = given.iter().map(|group| dense.get(group).copied().unwrap_or(0)).collect();
+    // Of the key `cluster` each group is there once, in order.
+    let (groups, count) = if given.is_sorted_by(|a, b| a < b) {
+        let count = u32::try_from(given.len()).unwrap_or(u32::MAX);
+        ((0..count).collect(), count)
+    } else {
+        let mut distinct = given.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let number = |group: &u32| distinct.binary_search(group).ok().and_then(|at| u32::try_from(at).ok());
+        let groups = given.iter().map(|group| number(group).unwrap_or(0)).collect();
+        (groups, u32::try_from(distinct.len()).unwrap_or(u32::MAX))
+    };
     Level { min, max: max.filter(|&max| max < count), groups, count }
 }

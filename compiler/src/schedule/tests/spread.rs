@@ -138,7 +138,7 @@ fn all_of_an_app_follows_what_was_displaced_where_one_group_is_allowed() {
     fleet.add(app.spread(TopologyKey::Region, 1, Some(1))).runs("web", "a1=3 a2=2");
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "web"), "b1=5");
-    assert_eq!(target.apps[0].displaced, fleet.set(&["a1"]));
+    assert_eq!(target.displaced.iter().map(|of| of.cluster).collect::<Vec<_>>(), [fleet.id("a1")]);
 }
 
 #[test]

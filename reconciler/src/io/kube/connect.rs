@@ -75,6 +75,14 @@ pub fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<String>, ConnectError> 
     Ok(read(kubeconfig)?.contexts.into_iter().map(|context| context.name).collect())
 }
 
+/// The name of the current context of a kubeconfig; `None` where it has none.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn current_context(kubeconfig: Option<&Path>) -> Result<Option<String>, ConnectError> {
+    Ok(read(kubeconfig)?.current_context.filter(|name| !name.is_empty()))
+}
+
 fn read(kubeconfig: Option<&Path>) -> Result<Kubeconfig, ConnectError> {
     let read = match kubeconfig {
         Some(path) => Kubeconfig::read_from(path),

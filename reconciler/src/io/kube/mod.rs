@@ -28,7 +28,7 @@ use crate::cluster::{
     ClusterApi, ClusterError, Delta, GroupKind, Identity, Key, Served, Watch, Write, WriteError, Written,
 };
 
-pub use connect::{ConnectError, Connection, KubeRuntime, contexts};
+pub use connect::{ConnectError, Connection, KubeRuntime, contexts, current_context};
 pub use lazy::{Find, LazyApi};
 
 /// Requests in flight at once, for each cluster: an API server's own limits (API Priority and Fairness) begin above.

@@ -1,0 +1,105 @@
+//! What a schedule tells of pools that hold less than what ran or must run in them, and of what was given up for others.
+//!
+//! Read at the end, like verdicts: what still runs is asked of the state, what ran of the record.
+
+use std::collections::BTreeMap;
+
+use super::ledger::Resolved;
+use super::stage::Stage;
+use super::target::{Deficit, Displaced, InFull, Overdrawn};
+use super::view::is_daemon;
+use crate::base::{AppId, ClusterId, PoolId};
+use crate::room::PoolRef;
+
+impl Stage<'_, '_> {
+    /// Replicas that ran and were displaced, by (app, workload, cluster, pool): what only an earlier pass had placed never ran.
+    pub fn what_was_displaced(&self) -> Vec<Displaced> {
+        let mut all: BTreeMap<(AppId, u16, ClusterId, Option<PoolId>), Displaced> = BTreeMap::new();
+        for one in &self.displacements {
+            let key = (one.app, one.workload, one.cluster, one.pool);
+            match all.get_mut(&key) {
+                Some(known) => known.replicas = known.replicas.saturating_add(one.replicas),
+                None => {
+                    all.insert(key, one.clone());
+                }
+            }
+        }
+        let ran = |one: &Displaced| {
+            let workload = self.recorded[one.app.index()].workloads.get(usize::from(one.workload));
+            let rows = workload.into_iter().flat_map(|w| &w.rows).filter(|row| row.cluster == one.cluster);
+            rows.fold(0_u32, |sum, row| sum.saturating_add(row.replicas))
+        };
+        let clamped = all.into_values().map(|one| Displaced { replicas: one.replicas.min(ran(&one)), ..one });
+        clamped.filter(|one| one.replicas > 0).collect()
+    }
+
+    /// Pools in which more is booked than their nodes hold, with what is booked there whatever fits.
+    pub fn what_is_overdrawn(&mut self) -> Vec<Overdrawn> {
+        let mut pools: BTreeMap<PoolRef, Overdrawn> = BTreeMap::new();
+        for pool in self.ledger.overdrawn() {
+            let cluster = self.ledger.cluster_of(pool);
+            let Some(id) = self.ledger.id(cluster, pool) else { continue };
+            let short = self.ledger.overdraft(pool);
+            pools.insert(pool, Overdrawn { cluster, pool: id, short, by: Vec::new() });
+        }
+        if pools.is_empty() {
+            return Vec::new();
+        }
+        for id in self.view.fleet.app_ids() {
+            for workload in 0..self.view.fleet.app(id).workloads.len() {
+                if is_daemon(self.view.workload(id, workload)) {
+                    continue;
+                }
+                let rows = self.apps[id.index()].workloads[workload].rows.clone();
+                for row in rows {
+                    let Some(class) = self.view.class(id, workload, row.cluster) else { continue };
+                    let Resolved::Pool(pool) = self.ledger.resolve(class, row.cluster, row.pool) else { continue };
+                    let why = self.view.in_full(id, workload, row.cluster);
+                    if let (Some(pool), Some(why)) = (pools.get_mut(&pool), why) {
+                        let replicas = self.view.written(id, workload, row.cluster).unwrap_or(row.replicas);
+                        pool.by.push((id, u16::try_from(workload).unwrap_or(u16::MAX), replicas, why));
+                    }
+                }
+            }
+        }
+        let mut found: Vec<Overdrawn> = pools.into_values().collect();
+        found.sort();
+        found
+    }
+
+    /// What an app gave up for others, as far as it is short of that and they are still where it was.
+    pub fn what_gave_way(&self, id: AppId, deficits: &[Deficit]) -> Vec<Deficit> {
+        let fleet = self.view.fleet;
+        let mut found = Vec::new();
+        for deficit in deficits {
+            let Deficit::Unplaced { workload, replicas, .. } = deficit else { continue };
+            let Some(of) = fleet.app(id).workloads.get(usize::from(*workload)) else { continue };
+            let mut left = *replicas;
+            for gave in self.view.gave_way(id, &of.key) {
+                let to = fleet.app_id(&gave.to.0, &gave.to.1);
+                let (Some(to), Some(cluster)) = (to, fleet.cluster_id(&gave.cluster)) else { continue };
+                let replicas = gave.replicas.min(left);
+                if replicas > 0 && self.used(to).contains(cluster) {
+                    left -= replicas;
+                    found.push(Deficit::GaveWay { workload: *workload, to, cluster, replicas });
+                }
+            }
+        }
+        found
+    }
+}
+
+impl InFull {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Moving => "it is on a move in steps",
+            Self::Suspended => "it is suspended",
+            Self::Ignored => "`capacity: Ignore`",
+            Self::Bound => "its data lies there",
+            Self::Exclusive => "it is exclusive",
+            Self::Written => "an override states the number",
+        }
+    }
+}
