@@ -10,6 +10,7 @@ use crate::Compiled;
 use crate::base::{AppId, SmolStr};
 use crate::model::Fleet;
 use crate::schedule::Deficit;
+use crate::variants::unstated;
 use crate::what_if::Lapse;
 
 /// A shortfall and whose it is.
@@ -87,6 +88,13 @@ pub enum Shortfall {
         /// The workload's key.
         workload: SmolStr,
     },
+    /// Its pods do not state what the team's quota counts, so they count as nothing.
+    Unstated {
+        /// The workload's key.
+        workload: SmolStr,
+        /// By resource: `requests.cpu (container `main`)`.
+        resources: Vec<String>,
+    },
     /// `survive` does not hold.
     Survival {
         /// `cluster eu-a`, `region eu`.
@@ -101,6 +109,8 @@ pub enum Shortfall {
 pub enum Guard {
     /// The team's quota.
     Quota,
+    /// What the team's quota counts must be stated.
+    Unstated,
     /// `survive`.
     Survival,
 }
@@ -155,7 +165,15 @@ impl Shortfall {
             .zip(&compiled.target.apps)
             .flat_map(|(id, app)| app.deficits.iter().map(move |deficit| of(id, Self::of(fleet, id, deficit))));
         let lapses = compiled.lapses.iter().map(|lapse| of(lapse.app, Self::of_lapse(fleet, lapse)));
-        let mut all: Vec<AppShortfall> = deficits.chain(lapses).collect();
+        let workloads = fleet.app_ids().flat_map(|id| {
+            fleet.app(id).workloads.iter().enumerate().filter_map(move |(index, workload)| {
+                let resources = unstated(fleet, &compiled.variants, id, index);
+                let shortfall = Self::Unstated { workload: workload.key.clone(), resources };
+                matches!(&shortfall, Self::Unstated { resources, .. } if !resources.is_empty())
+                    .then(|| of(id, shortfall))
+            })
+        });
+        let mut all: Vec<AppShortfall> = deficits.chain(lapses).chain(workloads).collect();
         all.sort();
         all
     }
@@ -172,6 +190,7 @@ impl Shortfall {
     pub fn guard(&self) -> Option<Guard> {
         match self {
             Self::Quota { .. } => Some(Guard::Quota),
+            Self::Unstated { .. } => Some(Guard::Unstated),
             Self::Survival { .. } => Some(Guard::Survival),
             Self::Unplaced { .. }
             | Self::Spread { .. }
@@ -224,6 +243,9 @@ impl fmt::Display for Shortfall {
             }
             Self::NoWeightMatches { workload } => {
                 write!(f, "no weight matches a selected cluster, so nothing of {workload} is placed")
+            }
+            Self::Unstated { workload, resources } => {
+                write!(f, "{workload} does not state what the team's quota counts: {}", resources.join(", "))
             }
             Self::Survival { lost, lacks } if lacks.is_empty() => write!(f, "without {lost} it would be nowhere"),
             Self::Survival { lost, lacks } => {

@@ -76,6 +76,9 @@ fn words(shortfall: &Shortfall) -> (Code, &'static str, bool) {
         Shortfall::Quota { .. } => {
             (rights::OVER_QUOTA, "ask for less, or have the platform raise the quota in the Team", false)
         }
+        Shortfall::Unstated { .. } => {
+            (rights::QUOTA_NEEDS_REQUESTS, "state it in every container: it counts as nothing until then", false)
+        }
         Shortfall::NoWeightMatches { .. } => {
             (placement::NO_WEIGHT_MATCHES, "add a rule to `weights` that matches a selected cluster", true)
         }

@@ -9,7 +9,7 @@ use crate::base::{AppId, ClusterId, PoolId, SmolStr};
 use crate::diff::plain_amount;
 use crate::model::Fleet;
 use crate::placements::OTHER_POOL;
-use crate::schedule::{Displaced, Overdrawn};
+use crate::schedule::{BelowWeight, Displaced, Overdrawn};
 
 /// Replicas that no longer fit where they ran.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -57,6 +57,41 @@ pub struct InFullReport {
     pub replicas: u32,
     /// Why.
     pub why: &'static str,
+}
+
+/// A workload that a full cluster has less of than its weight asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BelowWeightReport {
+    /// `team/app`.
+    pub app: String,
+    /// The workload's key.
+    pub workload: SmolStr,
+    /// The cluster.
+    pub cluster: SmolStr,
+    /// Replicas it has there.
+    pub replicas: u32,
+    /// Replicas that it would have if there were room.
+    pub asked: u32,
+}
+
+impl BelowWeightReport {
+    pub(super) fn of(fleet: &Fleet, of: &BelowWeight) -> Self {
+        Self {
+            app: fleet.app_name(of.app),
+            workload: workload(fleet, of.app, of.workload),
+            cluster: fleet.cluster(of.cluster).name.clone(),
+            replicas: of.replicas,
+            asked: of.asked,
+        }
+    }
+}
+
+impl fmt::Display for BelowWeightReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { app: _, workload, cluster, replicas, asked } = self;
+        write!(f, "{cluster} is full with {replicas} of {workload}, and its weight asks for {asked}")
+    }
 }
 
 impl DisplacedReport {

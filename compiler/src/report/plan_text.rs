@@ -69,6 +69,12 @@ impl PlanReport {
                 let _ = writeln!(text, "  {of}");
             }
         }
+        if !self.below_weight.is_empty() {
+            text.push_str("\nLess than weights ask for\n");
+            for of in &self.below_weight {
+                let _ = writeln!(text, "  {}: {of}", of.app);
+            }
+        }
         if !self.shortfalls.is_empty() {
             text.push_str("\nNot possible\n");
             for short in &self.shortfalls {

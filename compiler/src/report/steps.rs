@@ -1,6 +1,6 @@
 //! Moves in steps: those that a plan would begin, and those that are on the way.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Compiled;
 use crate::base::{AppId, SmolStr};
@@ -27,7 +27,7 @@ pub struct StepsReport {
 }
 
 /// A move that is on the way.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MovingReport {
     /// `team/app`.
@@ -48,7 +48,7 @@ pub struct MovingReport {
 }
 
 /// Replicas that are still to come to a cluster, or to leave it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MovingRow {
     /// The workload's key.
@@ -106,8 +106,9 @@ fn largest(app: &App, steps: &Steps, before: &PlacedApp, target: &PlacedApp) -> 
     moved.map(|workload| steps.of(workload.replicas)).max().unwrap_or(0)
 }
 
-/// What is on the way, by app.
-pub(super) fn on_the_way(compiled: &Compiled) -> Vec<MovingReport> {
+/// Moves in steps that are on the way, by app.
+#[must_use]
+pub fn on_the_way(compiled: &Compiled) -> Vec<MovingReport> {
     let fleet = &compiled.fleet;
     let of = |id: &AppId| {
         let (key, app) = (key(compiled, *id), fleet.app(*id));

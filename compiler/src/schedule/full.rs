@@ -6,9 +6,13 @@ use std::collections::BTreeMap;
 
 use super::ledger::Resolved;
 use super::stage::Stage;
-use super::target::{Deficit, Displaced, InFull, Overdrawn};
-use super::view::is_daemon;
+use super::state::by_cluster;
+use super::target::{BelowWeight, Deficit, Displaced, InFull, Overdrawn};
+use super::view::{bounds, is_daemon, is_static};
+use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, PoolId};
+use crate::divide::{self, Candidate, Division, Start, Strategy, divide};
+use crate::model::Share;
 use crate::room::PoolRef;
 
 impl Stage<'_, '_> {
@@ -65,6 +69,70 @@ impl Stage<'_, '_> {
         let mut found: Vec<Overdrawn> = pools.into_values().collect();
         found.sort();
         found
+    }
+
+    /// Full clusters with less than what stated weights ask for.
+    pub fn what_is_below_weight(&mut self) -> Vec<BelowWeight> {
+        let mut found = Vec::new();
+        for id in self.view.fleet.app_ids().filter(|id| !self.view.is_held(*id)) {
+            for workload in 0..self.view.fleet.app(id).workloads.len() {
+                self.below_weight(id, workload, &mut found);
+            }
+        }
+        found
+    }
+
+    fn below_weight(&mut self, id: AppId, workload: usize, found: &mut Vec<BelowWeight>) {
+        let w = self.view.workload(id, workload);
+        let weighs = w.share == Share::Divided && is_static(&w.policy) && w.policy.weights.is_some();
+        let tiers = self.view.fleet.app(id).placement.tiers.is_some();
+        if !weighs || tiers || w.policy.capacity == Capacity::Ignore || w.replicas == 0 || w.autoscaled.is_some() {
+            return;
+        }
+        let rows = by_cluster(&self.apps[id.index()].workloads[workload].rows);
+        let set: Vec<ClusterId> = self.apps[id.index()].clusters.iter().collect();
+        let open = |c: &ClusterId| self.is_fresh(id, *c) && self.view.allows(id, workload, *c);
+        let set: Vec<ClusterId> = set.into_iter().filter(open).collect();
+        let mut full = Vec::new();
+        for cluster in &set {
+            let class = self.view.class(id, workload, *cluster);
+            if class.and_then(|class| self.ledger.room(class, *cluster)) == Some(0) {
+                full.push(*cluster);
+            }
+        }
+        if full.is_empty() {
+            return;
+        }
+        let candidate = |cluster: &ClusterId| {
+            let bounds = bounds(w, *cluster);
+            Candidate {
+                weight: bounds.weight,
+                room: None,
+                max: bounds.max,
+                quota: None,
+                floor: bounds.min,
+                witness: false,
+                previous: 0,
+                vetoed: false,
+                tier: 0,
+            }
+        };
+        let candidates: Vec<Candidate> = set.iter().map(candidate).collect();
+        let asked = divide(&Division {
+            strategy: Strategy::StaticWeight,
+            capacity: divide::Capacity::Ignore,
+            start: Start::Anew,
+            replicas: w.replicas,
+            candidates: &candidates,
+        });
+        for (cluster, asked) in set.iter().zip(asked.seats).filter(|(cluster, _)| full.contains(cluster)) {
+            let held = rows.binary_search_by_key(cluster, |(c, _)| *c);
+            let replicas = held.ok().and_then(|at| rows.get(at)).map_or(0, |(_, replicas)| *replicas);
+            if replicas < asked {
+                let workload = u16::try_from(workload).unwrap_or(u16::MAX);
+                found.push(BelowWeight { app: id, workload, cluster: *cluster, replicas, asked });
+            }
+        }
     }
 
     /// What an app gave up for others, as far as it is short of that and they are still where it was.

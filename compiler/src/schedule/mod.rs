@@ -40,7 +40,7 @@ pub use headroom::{Beside, Headroom, headroom};
 pub use held::{intent, moving};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{AppTarget, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
+pub use target::{AppTarget, BelowWeight, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -19,6 +19,23 @@ pub struct Target {
     pub displaced: Vec<Displaced>,
     /// Pools in which more must run than their nodes hold, by (cluster, pool).
     pub overdrawn: Vec<Overdrawn>,
+    /// Clusters that are full with less than what stated weights ask for; the rest runs elsewhere, or is unplaced. Ascending.
+    pub below_weight: Vec<BelowWeight>,
+}
+
+/// A workload that a full cluster has less of than its weight asks for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BelowWeight {
+    /// The app.
+    pub app: AppId,
+    /// Which of its workloads.
+    pub workload: u16,
+    /// Where.
+    pub cluster: ClusterId,
+    /// Replicas it has there.
+    pub replicas: u32,
+    /// Replicas that it would have if there were room.
+    pub asked: u32,
 }
 
 /// Replicas that ran in a pool which no longer holds them: nodes vanished, requests grew.
@@ -248,7 +265,13 @@ pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
     let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
     let mut shared = Shared::default();
     let apps = ids.into_iter().map(|id| app_target(stage, &mut shared, id)).collect();
-    Target { apps, settled: false, displaced: stage.what_was_displaced(), overdrawn: stage.what_is_overdrawn() }
+    Target {
+        apps,
+        settled: false,
+        displaced: stage.what_was_displaced(),
+        overdrawn: stage.what_is_overdrawn(),
+        below_weight: stage.what_is_below_weight(),
+    }
 }
 
 fn app_target<'a>(stage: &mut Stage<'_, 'a>, shared: &mut Shared<'a>, id: AppId) -> AppTarget {

@@ -13,6 +13,8 @@ mod rights;
 mod share;
 mod unstated;
 
+pub use unstated::unstated;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
