@@ -100,7 +100,7 @@ pub fn crowded_fleet(shape: Shape) -> impl Strategy<Value = CrowdedFleet> {
         1 => Just([1500; 3]),
         1 => Just([3000; 3]),
     ];
-    let limit = |most: u32| weighted(if shape.quotas { 0.25 } else { 0.0 }, 0..most);
+    let limit = |most: u32| weighted(0.25, 0..most).prop_map(move |limit| limit.filter(|_| shape.quotas));
     let limits = (limit(24), limit(8), limit(16), limit(6)).prop_map(|(cpus, cpus_each, pods, deployments)| Limits {
         cpus,
         cpus_each,
@@ -164,7 +164,7 @@ fn wish(shape: Shape) -> impl Strategy<Value = Wish> {
     let per_cluster = weighted(0.25, (0_u32..4, 0_u32..6).prop_map(|(min, more)| (min, (min + more).max(1))));
     let weights = weighted(0.6, vec(prop_oneof![1 => Just(0_u32), 5 => 1_u32..5], 5));
     let tiers = weighted(0.15, (any::<bool>(), vec(any::<bool>(), 5)));
-    let group = weighted(if shape.groups { 0.3 } else { 0.0 }, (any::<bool>(), any::<bool>()));
+    let group = weighted(0.4, (any::<bool>(), any::<bool>())).prop_map(move |group| group.filter(|_| shape.groups));
     let who = (0_u8..2, prop_oneof![3 => Just(0_usize), 1 => Just(1), 1 => Just(2)]);
     (
         (who, strategy, capacity, workloads),
@@ -240,6 +240,34 @@ impl CrowdedFleet {
         fleet.app(&format!("t{}", wish.team), (format!("a{number}").as_str(), labels), spec, &manifests)
     }
 
+    /// This fleet with some of its clusters, apps and quotas as they are in another: where `take` is true. No cluster goes.
+    pub fn mixed(&self, other: &Self, take: &[bool]) -> Self {
+        let mut take = take.iter().copied().cycle();
+        let mut taken = || take.next() == Some(true);
+        let mut mixed = self.clone();
+        if taken() {
+            mixed.limits = other.limits.clone();
+        }
+        if taken() {
+            mixed.sizes = other.sizes;
+        }
+        for (own, other) in mixed.sites.iter_mut().zip(&other.sites) {
+            if taken() {
+                own.clone_from(other);
+            }
+        }
+        for (own, other) in mixed.wishes.iter_mut().zip(&other.wishes) {
+            if taken() {
+                // of another team it would be another app
+                *own = Wish { team: own.team, ..other.clone() };
+            }
+        }
+        mixed.wishes.extend(other.wishes.iter().skip(self.wishes.len()).cloned());
+        let clusters = mixed.sites.len();
+        mixed.wishes.iter_mut().for_each(|wish| wish.make_valid(clusters));
+        mixed
+    }
+
     /// Apps in the order in which they are placed.
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.wishes.len()).collect();
@@ -275,6 +303,11 @@ impl CrowdedFleet {
 }
 
 impl Limits {
+    pub fn are_any(&self) -> bool {
+        let Self { cpus, cpus_each, pods, deployments } = self;
+        [cpus, cpus_each, pods, deployments].into_iter().any(Option::is_some)
+    }
+
     fn spec(&self) -> Vec<Value> {
         let Self { cpus, cpus_each, pods, deployments } = self;
         let total = |name: &str, most: &Option<u32>| most.map(|most| json!({ "hard": { name: most.to_string() } }));
@@ -318,13 +351,13 @@ impl Pool {
 
 impl Wish {
     /// Without what the compiler refuses.
-    fn make_valid(&mut self, clusters: usize) {
-        self.allowed.truncate(clusters);
+    pub fn make_valid(&mut self, clusters: usize) {
+        self.allowed.resize(clusters, true);
         if !self.allowed.contains(&true) {
             self.allowed = vec![true; clusters];
         }
         if let Some((overflows, first)) = &mut self.tiers {
-            first.truncate(clusters);
+            first.resize(clusters, false);
             *overflows &= self.strategy != "Duplicated";
         }
         self.tiers.take_if(|(_, first)| !first.contains(&true) || !first.contains(&false));

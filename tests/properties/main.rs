@@ -5,11 +5,15 @@
 
 #![cfg(test)]
 
+mod constraints;
 mod crowded_fleet;
 mod determinism;
 mod division;
 mod feasible;
 mod fixed_point;
+mod isolated;
+mod monotone;
+mod nested_spread;
 mod optimum;
 mod reading;
 mod rebalance;

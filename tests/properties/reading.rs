@@ -12,6 +12,13 @@ use proptest::prelude::*;
 use crate::crowded_fleet::{CrowdedFleet, Wish};
 use crate::{compile_fresh, tree};
 
+/// The clusters that are selected for an app.
+pub fn selected(compiled: &Compiled, app: usize) -> BTreeSet<usize> {
+    let name = format!("a{app}");
+    let found = compiled.fleet.apps.iter().zip(&compiled.target.apps).find(|(app, _)| app.name == name);
+    found.map(|(_, target)| target.clusters.iter().map(|cluster| cluster.index()).collect()).unwrap_or_default()
+}
+
 /// Replicas of an app's workload, by cluster and pool; a pool is named where more than one may be used.
 type ByCluster = BTreeMap<usize, BTreeMap<Option<usize>, u32>>;
 
@@ -84,7 +91,14 @@ impl Seats {
         for ((app, workload), clusters) in self.0.iter().filter(|((app, workload), _)| of(*app, *workload)) {
             for (pool, replicas) in clusters.get(&at.0).into_iter().flatten() {
                 let wish = fleet.wishes.get(*app).expect("an app of the fleet");
-                if pool.or_else(|| only_pool(fleet, wish, at.0)) == Some(at.1) {
+                let usable = usable_pools(fleet, wish, at.0).unwrap_or_default();
+                // what has no place elsewhere may lie where its pods cannot run
+                let lies = match (pool, usable.as_slice()) {
+                    (Some(pool), usable) => usable.contains(pool).then_some(*pool),
+                    (None, [only]) => Some(*only),
+                    (None, _) => None,
+                };
+                if lies == Some(at.1) {
                     inside.push((fleet.cpu_milli(*app, *workload), *replicas));
                 }
             }
@@ -95,12 +109,12 @@ impl Seats {
     /// What a team asks for in a cluster, in all if `None`: thousandths of CPU, pods, and Deployments. `of` says which apps count.
     pub fn asked(&self, fleet: &CrowdedFleet, cluster: Option<usize>, of: &dyn Fn(usize, usize) -> bool) -> [u32; 3] {
         let mut asked = [0; 3];
-        for (app, workload) in self.0.keys().filter(|(app, workload)| of(*app, *workload)) {
-            for (_, replicas) in
-                self.by_cluster(*app, *workload).iter().filter(|(at, _)| cluster.is_none_or(|c| c == **at))
-            {
+        for ((app, workload), clusters) in self.0.iter().filter(|((app, workload), _)| of(*app, *workload)) {
+            for (_, pools) in clusters.iter().filter(|(at, _)| cluster.is_none_or(|c| c == **at)) {
+                let replicas: u32 = pools.values().sum();
                 asked[0] += fleet.cpu_milli(*app, *workload) * replicas;
                 asked[1] += replicas;
+                // also one of no replicas
                 asked[2] += 1;
             }
         }
@@ -114,14 +128,8 @@ pub fn usable_pools(fleet: &CrowdedFleet, wish: &Wish, cluster: usize) -> Option
     Some((0..pools.len()).filter(|at| pools.get(*at).is_some_and(|pool| pool.gpu || !wish.gpu)).collect())
 }
 
-fn only_pool(fleet: &CrowdedFleet, wish: &Wish, cluster: usize) -> Option<usize> {
-    match usable_pools(fleet, wish, cluster)?.as_slice() {
-        [only] => Some(*only),
-        _ => None,
-    }
-}
-
 /// A turn of one workload: what the others have is not touched.
+#[derive(Clone, Copy)]
 pub struct Turn<'a> {
     pub fleet: &'a CrowdedFleet,
     pub seats: &'a Seats,

@@ -158,7 +158,8 @@ pub struct MoveReport {
     pub before: u32,
     /// Replicas that should run.
     pub after: u32,
-    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Evicted`, `Displaced`, `Refill` or `Removed`.
+    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Lost`, `Evicted`, `Group`, `Room`,
+    /// `Displaced`, `Refill` or `Removed`.
     pub cause: &'static str,
     /// The cause in words.
     pub why: &'static str,
@@ -288,7 +289,7 @@ pub(super) fn move_reports<'a>(fleet: &'a Fleet, plan: &'a Plan, id: AppId) -> i
     let moves = plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.moves);
     let moves = moves.map(move |step| {
         let Move { workload, cluster, before, after, cause } = *step;
-        let (name, why) = cause_words(cause);
+        let (name, why) = cause_words(cause, after > before);
         MoveReport {
             app: fleet.app_name(id),
             workload: app.workloads.get(usize::from(workload)).map(|w| w.key.clone()).unwrap_or_default(),
@@ -326,16 +327,19 @@ fn removal_report(fleet: &Fleet, removal: &Removal) -> MoveReport {
 }
 
 /// A cause as one word and as a clause.
-fn cause_words(cause: Cause) -> (&'static str, &'static str) {
+fn cause_words(cause: Cause, grows: bool) -> (&'static str, &'static str) {
     match cause {
         Cause::New => ("New", "nothing ran before"),
-        Cause::Total => ("Total", "the total changed"),
+        Cause::Total if grows => ("Total", "more are wanted than ran"),
+        Cause::Total => ("Total", "fewer are wanted than ran"),
         Cause::Weights => ("Weights", "strategy or weights changed"),
         Cause::Intent => ("Intent", "the selector, the team's clusters or a bound no longer allow the cluster"),
         Cause::Taint => ("Taint", "a NoExecute taint is not tolerated"),
         Cause::Lifecycle => ("Lifecycle", "the cluster is Draining or Retired"),
         Cause::Lost => ("Lost", "the cluster is supposed lost"),
         Cause::Evicted => ("Evicted", "the cluster is lost to the app, or its toleration has run out"),
+        Cause::Group => ("Group", "its group is elsewhere, or another of it is there"),
+        Cause::Room => ("Room", "elsewhere there is room for more of it"),
         Cause::Displaced => ("Displaced", "the pool no longer holds them"),
         Cause::Refill => ("Refill", "in place of replicas that left another cluster, or were short"),
     }

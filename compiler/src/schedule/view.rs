@@ -99,6 +99,9 @@ impl<'a> View<'a> {
             .iter()
             .filter_map(|(team, app, cluster)| Some((fleet.app_id(team, app)?, fleet.cluster_id(cluster)?)))
             .collect();
+        let topologies = topologies(fleet);
+        let with_key: BTreeMap<&TopologyKey, ClusterSet> =
+            topologies.iter().map(|(key, groups)| (key, in_a_group(fleet, groups))).collect();
         let (held, moving) = (BTreeSet::new(), BTreeMap::new());
         let mut shared = Passing::default();
         let apps = fleet
@@ -109,14 +112,17 @@ impl<'a> View<'a> {
                     .map(|(_, cluster)| *cluster)
                     .collect();
                 let needs = served.needs(fleet.app(id));
-                app_view(fleet, id, variants, &conditions, needs, leaves, &mut shared, ledger)
+                let mut app = app_view(fleet, id, variants, &conditions, needs, leaves, &mut shared, ledger);
+                // What is in no group of a key that the app spreads over gets nothing new.
+                let keys = fleet.app(id).placement.spread.iter().filter_map(|spread| with_key.get(&spread.key));
+                app.fresh = keys.fold(app.fresh, |fresh, with_key| fresh.and(with_key));
+                app
             })
             .collect();
         let mut order: Vec<AppId> = fleet.app_ids().collect();
         order.sort_by_key(|id| (Reverse(fleet.app(*id).priority), *id));
         let together = Groups::new(fleet, &order, |placement| placement.affinity.as_ref());
         let apart = Groups::new(fleet, &order, |placement| placement.anti_affinity.as_ref());
-        let topologies = topologies(fleet);
         Self {
             fleet,
             variants,
@@ -366,6 +372,11 @@ fn topologies(fleet: &Fleet) -> BTreeMap<TopologyKey, Vec<Option<u32>>> {
         groups.iter().map(|group| numbers.get(group.as_ref()?).copied()).collect()
     };
     keys.into_iter().map(|key| (key.clone(), numbered(key))).collect()
+}
+
+/// The clusters that have a value of a key, of which `groups` are the groups by cluster.
+fn in_a_group(fleet: &Fleet, groups: &[Option<u32>]) -> ClusterSet {
+    fleet.cluster_ids().zip(groups).filter(|(_, group)| group.is_some()).map(|(cluster, _)| cluster).collect()
 }
 
 /// Clusters that pass every filter but that of the placement, once for all apps that are alike.

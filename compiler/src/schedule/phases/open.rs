@@ -116,7 +116,7 @@ fn copies(stage: &Stage<'_, '_>, id: AppId, workload: usize, held: &[(ClusterId,
 pub(super) fn breach(stage: &Stage<'_, '_>, id: AppId, selected: &ClusterSet, in_use: &[Vec<ClusterId>]) -> u32 {
     let app = stage.view.fleet.app(id);
     let groups = |key: &TopologyKey, clusters: &mut dyn Iterator<Item = ClusterId>| {
-        let mut groups: Vec<Option<u32>> = clusters.map(|cluster| stage.view.group(key, cluster)).collect();
+        let mut groups: Vec<u32> = clusters.filter_map(|cluster| stage.view.group(key, cluster)).collect();
         groups.sort_unstable();
         groups.dedup();
         u32::try_from(groups.len()).unwrap_or(u32::MAX)
@@ -124,10 +124,12 @@ pub(super) fn breach(stage: &Stage<'_, '_>, id: AppId, selected: &ClusterSet, in
     let of = |spread: &Spread| {
         let excess = spread.max.map_or(0, |max| groups(&spread.key, &mut selected.iter()).saturating_sub(max));
         let missing = app.workloads.iter().zip(in_use).map(|(workload, clusters)| {
-            let spreads = workload.share == Share::Divided && workload.replicas >= spread.min && spread.min > 1;
+            let have = groups(&spread.key, &mut clusters.iter().copied());
+            // one group is where anything is, unless its clusters have lost the key
+            let can_miss = spread.min > 1 || (have == 0 && !clusters.is_empty());
+            let spreads = workload.share == Share::Divided && workload.replicas >= spread.min && can_miss;
             let copied = workload.share == Share::Everywhere && !is_daemon(workload) && workload.replicas > 0;
             let counts = spreads || (copied && stage.view.app(id).class == Class::Duplicated);
-            let have = groups(&spread.key, &mut clusters.iter().copied());
             if counts { spread.min.saturating_sub(have) } else { 0 }
         });
         missing.fold(excess, u32::saturating_add)

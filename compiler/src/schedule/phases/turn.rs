@@ -224,9 +224,9 @@ fn unspread(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> Vec<Deficit> 
             groups.sort_unstable();
             groups.dedup();
             let large = workload.share == Share::Divided && workload.replicas >= spread.min;
-            large.then_some(u32::try_from(groups.len()).unwrap_or(u32::MAX))
+            (large && !state.rows.is_empty()).then_some(u32::try_from(groups.len()).unwrap_or(u32::MAX))
         });
-        if let Some(have) = groups.min().filter(|have| *have < spread.min && *have > 0) {
+        if let Some(have) = groups.min().filter(|have| *have < spread.min) {
             let topology_key = spread.key.as_str().into();
             deficits.push(Deficit::Spread { topology_key, have, min: spread.min, greedy: false });
         }

@@ -1,5 +1,8 @@
 //! What runs stays where it can.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use super::problem::{Level, Problem};
 use super::{Candidate, Class, Constraint, GroupOf, Need};
 
@@ -143,7 +146,7 @@ pub(super) fn force_each<E>(
 }
 
 /// After a failure: the holders that break no `max`, in the order in which they stay. A holder that lacks a key stays, since nothing
-/// could replace it.
+/// could replace it, unless the keys that it has keep it out.
 pub(super) fn within_max(
     candidates: &[Candidate],
     group: GroupOf<'_>,
@@ -160,11 +163,27 @@ pub(super) fn within_max(
             staying.push(member);
         }
     }
-    let lacks_a_key = |at: usize| (0..constraints.len()).any(|constraint| group(constraint, at).is_none());
     let mut chosen = problem.positions(&staying);
-    chosen.extend(
-        candidates.iter().enumerate().filter(|(i, candidate)| candidate.held && lacks_a_key(*i)).map(|(i, _)| i),
-    );
+    let mut in_use: Vec<BTreeSet<u32>> =
+        (0..constraints.len()).map(|key| chosen.iter().filter_map(|&at| group(key, at)).collect()).collect();
+    let lacks_a_key = |at: usize| (0..constraints.len()).any(|key| group(key, at).is_none());
+    let mut lacking: Vec<(usize, &Candidate)> =
+        candidates.iter().enumerate().filter(|(at, candidate)| candidate.held && lacks_a_key(*at)).collect();
+    lacking.sort_by_key(|(at, candidate)| (Reverse(candidate.pinned), Reverse(candidate.kept), *at));
+    for (at, _) in lacking {
+        let has = || (0..constraints.len()).filter_map(|key| Some((key, group(key, at)?)));
+        let admitted = has().all(|(key, group)| {
+            let Some((in_use, constraint)) = in_use.get(key).zip(constraints.get(key)) else { return true };
+            let most = constraint.max.map_or(usize::MAX, |max| usize::try_from(max).unwrap_or(usize::MAX));
+            in_use.contains(&group) || in_use.len() < most
+        });
+        if admitted {
+            for (key, group) in has() {
+                in_use.get_mut(key).map(|in_use| in_use.insert(group));
+            }
+            chosen.push(at);
+        }
+    }
     chosen.sort_unstable();
     chosen
 }

@@ -1,7 +1,7 @@
 //! Apps that share their clusters, and apps that share none.
 
 use crate::api::{Lifecycle, Strategy};
-use crate::model::TopologyKey;
+use crate::model::{TopologyKey, WorkloadKind};
 use crate::schedule::fixture::{AppFixture, FleetFixture};
 use crate::schedule::{Deficit, Verdict};
 
@@ -118,6 +118,33 @@ fn the_check_knows_groups() {
     target.apps[1].seats[0].cluster = fleet.id("b");
     target.apps[1].clusters = fleet.set(&["a", "b"]);
     assert!(fleet.violations(&target).iter().any(|v| v.contains("without its group")));
+}
+
+#[test]
+fn the_first_of_a_group_minds_the_daemon_sets_of_those_that_follow() {
+    // Nodes of 4 CPU: with a DaemonSet of 2.1 on each, two of them hold four pods of 0.7, and none of 2.1.
+    let facts = [(Strategy::Duplicated, 5, "cpu=700", ""), (Strategy::Duplicated, 4, "cpu=700", "a=4 b=4")];
+    let whole = [(Strategy::StaticWeight, 1, "cpu=2100", ""), (Strategy::StaticWeight, 3, "cpu=700", "a=2 b=1")];
+    for (strategy, replicas, requests, expected) in facts.into_iter().chain(whole) {
+        let mut fleet = FleetFixture::new(&["a", "b"]);
+        fleet.pool("a", "p", 2, "cpu=4000");
+        fleet.pool("b", "p", 2, "cpu=4000");
+        let first = fleet.app("first", strategy).deployment_of(replicas, requests);
+        let agent = fleet.app("second", Strategy::StaticWeight);
+        let agent = agent.workload(WorkloadKind::DaemonSet, "agent", 1, "cpu=2100");
+        fleet.add(first.label("set", "one").together("set")).add(agent.label("set", "one").together("set"));
+        assert_eq!(placed(&fleet, ["first", "second"])[0], expected, "{replicas} of {requests}");
+    }
+}
+
+#[test]
+fn the_first_of_a_group_is_not_short_for_the_sake_of_others() {
+    // Room for four in each cluster, two of which the second app would want; the first wants two in one cluster.
+    let mut fleet = fleet(&[0, 4, 4]);
+    let first = app(&fleet, "first", Strategy::StaticWeight, 3).with(|policy| policy.min = 3).together("set");
+    let second = app(&fleet, "second", Strategy::StaticWeight, 3).together("set");
+    fleet.add(first).add(second);
+    assert_eq!(placed(&fleet, ["first", "second"]), ["b=3", "b=1"]);
 }
 
 /// Members of a group that lie apart come together by the smallest move of all, whoever is first.

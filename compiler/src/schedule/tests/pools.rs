@@ -238,3 +238,16 @@ fn a_pool_that_may_no_longer_be_used_is_left_for_another() {
     assert_eq!(rows, [(0, 4), (0, 1), (1, 1)]);
     assert_eq!(target.apps[0].deficits.len(), 1);
 }
+
+#[test]
+fn data_leaves_a_pool_that_a_person_took_it_out_of() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("b", "p", 0, "cpu=4000");
+    let volumes = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(1, "cpu=1000").pod(|pod| {
+        pod["volumes"] = volumes;
+        pod["nodeSelector"] = json!({"gpu": "yes"});
+    });
+    fleet.add(app).runs("web", "b=1");
+    assert_eq!(fleet.placed("web"), "a=1");
+}
