@@ -171,3 +171,31 @@ proptest! {
         }
     }
 }
+
+/// Pods of one app grow, and the zone no longer holds both: the other app goes to the zone that holds all of it, and for each
+/// cluster the plan says why.
+#[test]
+fn a_plan_says_why_an_app_moves_that_nobody_changed() {
+    use fleetwright_tests::fleet::{FleetBuilder, deployment, pool};
+    use serde_json::json;
+
+    let fleet = |cpu: &str| {
+        let node = || json!([pool("p", 1, "4", "64Gi")]);
+        let big =
+            json!({ "placement": { "clusters": { "names": ["c0"] }, "replicas": { "strategy": "StaticWeight" } } });
+        let spread = json!([{ "topologyKey": "zone", "max": 1 }]);
+        let web = json!({ "placement": { "spread": spread, "replicas": { "strategy": "StaticWeight" } } });
+        FleetBuilder::new()
+            .cluster("c0", json!({ "zones": ["z0"], "nodePools": node() }))
+            .cluster("c1", json!({ "zones": ["z1"] }))
+            .cluster("c2", json!({ "zones": ["z0"], "nodePools": node() }))
+            .open_team("t0")
+            .app("t0", "big", big, &[deployment("big", 1, cpu, "64Mi")])
+            .app("t0", "web", web, &[deployment("web", 5, "1", "64Mi")])
+    };
+    let ran = compiled(&fleet("1")).expect("it compiles");
+    let moved = compiled(&fleet("4").placed(&ran)).expect("it compiles");
+    let moves =
+        plan(&moved).moves.into_iter().map(|of| format!("{} {} -> {} {}", of.cluster, of.before, of.after, of.cause));
+    assert_eq!(moves.collect::<Vec<_>>(), ["c0 3 -> 0 Displaced", "c1 0 -> 5 Refill", "c2 2 -> 0 Room"]);
+}
