@@ -86,7 +86,7 @@ fn pod(rng: &mut Rng, node: &Amounts) -> Amounts {
     [u64::from(cpu), u64::from(memory) << 20, 1, gpu]
 }
 
-fn site(rng: &mut Rng) -> Site {
+fn site(rng: &mut Rng) -> Option<Site> {
     let (cpu, memory) =
         [(3920, 14_336), (7910, 28_672), (15_890, 58_368), (31_850, 120_832), (63_770, 245_760)][rng.below(5) as usize];
     let most_pods = [29, 58, 110, 110, 250][rng.below(5) as usize];
@@ -108,17 +108,17 @@ fn site(rng: &mut Rng) -> Site {
         }
     }
     let mut rooms = Rooms::new([vec![spec]]);
-    let pool = rooms.pools(ClusterId(0)).next().expect("one cluster with one pool");
+    let pool = rooms.pools(ClusterId(0)).next()?;
     for daemon in &daemons {
         let daemon = rooms.request(&resources(daemon));
         rooms.book_daemon(pool, daemon);
     }
-    Site { rooms, pool, nodes, others }
+    Some(Site { rooms, pool, nodes, others })
 }
 
 /// The questions of one sequence.
 fn sequence(rng: &mut Rng, pending: Pending) -> Vec<Question> {
-    let mut site = site(rng);
+    let Some(mut site) = site(rng) else { return Vec::new() };
     let empty = site.nodes[0].allocatable;
     let sizes: Vec<(Amounts, RequestId)> = (0..1 + rng.below(8))
         .map(|_| {
@@ -135,7 +135,7 @@ fn sequence(rng: &mut Rng, pending: Pending) -> Vec<Question> {
         if !seen.contains(&id) {
             seen.push(id);
         }
-        let promised = site.rooms.room(site.pool, id).expect("a known pool").replicas;
+        let promised = site.rooms.room(site.pool, id).map_or(0, |room| room.replicas);
         let really = fits(&site.nodes, &size);
         let asked = wanted.min(promised);
         let placed = schedule(&mut site.nodes, &size, asked);
