@@ -1,6 +1,6 @@
 //! The whole controller on simulated clusters and a real bare repository, under faults drawn from a seed: clusters that stop
 //! answering, writes whose connection or answer is lost, a process that is killed, pushes that are refused, hand edits,
-//! reverts, leaps of time.
+//! reverts, leaps of time; and, where replicas move in steps, changed weights, drained clusters and moves that are undone.
 //!
 //! Held at every step: what is not ours is never touched; ready replicas fall below what must be available only by faults.
 //! Held at the end, when faults stop: everything that is wanted is there as it is wanted, nothing else of ours is, every
@@ -18,6 +18,7 @@ use crate::cluster::Key;
 use crate::controller::threads::step;
 use crate::controller::{Board, ClusterTurn, Controller, Role};
 use crate::decide::Identity;
+use crate::decide::orders;
 use crate::simulated::{Faults, SimulatedApi, SimulatedCluster};
 
 /// A turn and a tick are so far apart.
@@ -50,6 +51,8 @@ struct Machine {
 
 struct Simulation {
     world: World,
+    /// Whether `web` moves in steps, and there are events that move it.
+    moves: bool,
     files: Files,
     machines: BTreeMap<SmolStr, Machine>,
     controller: Controller,
@@ -63,11 +66,14 @@ struct Simulation {
 }
 
 impl Simulation {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, moves: bool) -> Self {
         let mut files = fleet();
         let text = files["fleet.yaml"].replace("spec: {}", "spec: {failover: {after: 60s}}");
         files.insert("fleet.yaml".into(), text);
         app(&mut files, "api", 4, "");
+        if moves {
+            app(&mut files, "web", 6, MOVES);
+        }
         let world = World::live(&files);
         let machines = ["a", "b", "c"].map(|name| {
             let cluster = SimulatedCluster::new(&format!("uid-{name}"));
@@ -87,6 +93,7 @@ impl Simulation {
         let fault_secs = world.clock.0.get();
         Self {
             world,
+            moves,
             files,
             machines: machines.into(),
             controller: Controller::new(Board::default()),
@@ -179,7 +186,7 @@ impl Simulation {
         let machine = &self.machines[&cluster];
         let name = ["web", "api"][self.random.below(2)];
         let mut fault = None;
-        match self.random.below(12) {
+        match self.random.below(if self.moves { 16 } else { 12 }) {
             0 | 1 => {
                 let path = format!("teams/t/{name}/web.yaml");
                 let version = self.random.below(100);
@@ -191,7 +198,8 @@ impl Simulation {
             }
             2 => {
                 let replicas = u32::try_from(3 + self.random.below(6)).unwrap();
-                app(&mut self.files, name, replicas, "");
+                let placement = if self.moves && name == "web" { MOVES } else { "" };
+                app(&mut self.files, name, replicas, placement);
                 self.push(&format!("{name} of {replicas}"));
             }
             3 => {
@@ -252,6 +260,41 @@ impl Simulation {
                     self.world.revert_live();
                     self.theirs.push(("live", self.world.tip("live").unwrap()));
                     fault = Some("the failover is reverted".to_owned());
+                }
+            }
+            12 | 13 => {
+                let weights = ["a: 8, b: 1, c: 1", "a: 1, b: 8, c: 1", "a: 1, b: 0, c: 1", "a: 0, b: 0, c: 1"]
+                    [self.random.below(4)];
+                let path = "teams/t/web/app.yaml";
+                let text = &self.files[path];
+                let at = text.find("{strategy: StaticWeight").unwrap();
+                let end = at + text[at..].find("}, move:").unwrap();
+                let rules = format!("{{strategy: StaticWeight, weights: {{{weights}}}");
+                let text = format!("{}{rules}{}", &text[..at], &text[end..]);
+                self.files.insert(path.to_owned(), text);
+                self.push(&format!("web by {weights}"));
+            }
+            14 => {
+                let drains = self.random.below(2) == 0;
+                let ordered = self.world.order(|desk| {
+                    if drains { orders::drain(desk, &cluster) } else { orders::uncordon(desk, &cluster) }
+                });
+                if ordered.is_ok() {
+                    fault = Some(format!("{} {cluster}", if drains { "drain" } else { "uncordon" }));
+                }
+            }
+            15 => {
+                let began = |summary: &str| summary.starts_with("Drain") || summary.starts_with("Uncordon");
+                let (tip, summary) = {
+                    let tip = self.world.live_tip();
+                    let commits = std::iter::successors(Some(tip), |commit| commit.parent(0).ok()).take(6);
+                    let mut commits = commits.map(|commit| {
+                        (commit.id().to_string(), commit.summary().unwrap().unwrap_or_default().to_owned())
+                    });
+                    commits.find(|(_, summary)| began(summary)).unwrap_or_default()
+                };
+                if !tip.is_empty() && super::undo::undo_commit(&self.world, &tip, None).is_ok() {
+                    fault = Some(format!("undo of `{summary}`"));
                 }
             }
             _ => {
@@ -322,6 +365,8 @@ impl Simulation {
                 assert!(order.desired.owner(key).is_some(), "{name} still has {key}\n{}", log());
             }
         }
+        let moves = self.world.files("live").into_keys().filter(|path| path.starts_with("state/moves/"));
+        assert_eq!(moves.collect::<Vec<_>>(), Vec::<String>::new(), "{}", log());
         for (name, replicas) in total_wanted {
             assert_eq!(Some(replicas), total(&self.files, &name), "{name}\n{}", log());
         }
@@ -342,6 +387,9 @@ fn foreign() -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "theirs", "namespace": "default"}, "data": {"v": "theirs"}})
 }
 
+/// How `web` moves where it does so in steps.
+const MOVES: &str = ", move: {max: 25%, every: 20s}";
+
 /// One of an ordinary life, and those that found something.
 const SEEDS: [u64; 2] = [1, 6];
 
@@ -353,20 +401,27 @@ fn seeds() -> Vec<u64> {
 
 #[test]
 fn it_converges_and_goes_quiet_whatever_went_wrong() {
-    for seed in seeds() {
-        let mut simulation = Simulation::new(seed);
-        simulation.log.push(format!("seed {seed}"));
-        for _ in 0..4 {
+    seeds().into_iter().for_each(|seed| run(seed, false));
+}
+
+#[test]
+fn and_so_it_does_when_replicas_move_in_steps() {
+    seeds().into_iter().for_each(|seed| run(seed, true));
+}
+
+fn run(seed: u64, moves: bool) {
+    let mut simulation = Simulation::new(seed, moves);
+    simulation.log.push(format!("seed {seed}, in steps: {moves}"));
+    for _ in 0..4 {
+        simulation.step();
+    }
+    for _ in 0..EVENTS {
+        simulation.event();
+        for _ in 0..simulation.random.below(8) {
             simulation.step();
         }
-        for _ in 0..EVENTS {
-            simulation.event();
-            for _ in 0..simulation.random.below(8) {
-                simulation.step();
-            }
-        }
-        simulation.mend();
-        simulation.settle();
-        simulation.check_end();
     }
+    simulation.mend();
+    simulation.settle();
+    simulation.check_end();
 }
