@@ -47,6 +47,13 @@ fn text(status: &Status, most: usize) -> String {
         }
         text.push('\n');
     }
+    if !status.moving.is_empty() {
+        text.push_str("On the way\n");
+        for moving in &status.moving {
+            let _ = writeln!(text, "  {moving}");
+        }
+        text.push('\n');
+    }
     if !status.reports.is_empty() {
         text.push_str("To know\n");
         for report in &status.reports {
@@ -129,6 +136,7 @@ pub fn short(id: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use fleetwright_compiler::report::{MovingReport, MovingRow};
     use fleetwright_reconciler::controller::status::{AppStatus, HoldStatus, Message, ObjectStatus};
 
     use super::*;
@@ -161,6 +169,28 @@ mod tests {
                 reason: None,
             }],
             suspended: vec!["shop/web".into()],
+            moving: vec![MovingReport {
+                app: "shop/search".into(),
+                cause: "Tide".into(),
+                step: 2,
+                left: 1,
+                since: "2026-11-30T15:05:00Z".into(),
+                deadline: Some("2026-11-30T17:00:00Z".into()),
+                rows: vec![
+                    MovingRow {
+                        workload: "apps/Deployment/search".into(),
+                        cluster: "eu-1".into(),
+                        replicas: 6,
+                        target: 2,
+                    },
+                    MovingRow {
+                        workload: "apps/Deployment/search".into(),
+                        cluster: "us-1".into(),
+                        replicas: 6,
+                        target: 8,
+                    },
+                ],
+            }],
             clusters: vec![ClusterStatus {
                 name: "eu-1".into(),
                 state: "Ready".into(),
@@ -186,6 +216,10 @@ mod tests {
 Held
   k1 until 2026-12-01T00:00:00Z, by ann
   shop/web is suspended: nothing of it moves
+
+On the way
+  shop/search: step 2 since 2026-11-30T15:05:00Z, 1 left, begun by Tide, due by 2026-11-30T17:00:00Z; \
+apps/Deployment/search: eu-1 6 -> 2, us-1 6 -> 8
 
 To know
   Guarded  too many clusters look lost

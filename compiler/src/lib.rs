@@ -21,6 +21,7 @@ pub mod import;
 pub mod kinds;
 mod locate;
 pub mod model;
+pub mod moves;
 pub mod overrides;
 pub mod parse;
 pub mod placements;
@@ -38,6 +39,7 @@ pub mod variants;
 pub mod what_if;
 pub mod yaml;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -72,6 +74,8 @@ pub struct Compiled {
     pub variants: Variants,
     /// What should run.
     pub target: Target,
+    /// Apps on a move in steps: what should run of them is what runs, until the decider takes the next step.
+    pub moving: BTreeSet<base::AppId>,
     /// Apps that do not survive what they must.
     pub lapses: Vec<Lapse>,
     /// What could be given up for apps that are short, where their priority class asks for it.
@@ -156,15 +160,30 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     variants.report_late(&fleet, &mut diagnostics);
     locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
     diagnostics.extend(report::deficits(&fleet, &target));
+    diagnostics.extend(report::pools(&fleet, &target));
     diagnostics.extend(report::lapses(&fleet, &lapses));
     diagnostics.extend(report::references(&fleet, &variants, &plan));
     diagnostics.extend(report::waits(&fleet, &plan));
-    diagnostics.extend(report::capacity(&fleet, &record, &target));
+    diagnostics.extend(report::capacity(&fleet, &variants, &record, &target));
     diagnostics.sort();
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
     }
-    Ok(Compiled { files, fleet, record, tides, variants, target, lapses, preemptions, plan, rendered, diagnostics })
+    let moving = schedule::moving(&fleet, &record, scenario);
+    Ok(Compiled {
+        files,
+        fleet,
+        record,
+        tides,
+        variants,
+        target,
+        moving,
+        lapses,
+        preemptions,
+        plan,
+        rendered,
+        diagnostics,
+    })
 }
 
 /// Reads and parses every file, in parallel; what the session kept is not read again.

@@ -17,7 +17,7 @@ use std::fmt;
 use crate::base::{AppId, SmolStr};
 use crate::model::{Fleet, WorkloadKind};
 use crate::placements::{PlacedApp, Record};
-use crate::schedule::{Scenario, check, placed, schedule};
+use crate::schedule::{Scenario, check, moving, placed, schedule};
 use crate::variants::Variants;
 
 pub use step::{Move, moves};
@@ -50,6 +50,8 @@ impl Budget {
 pub enum Left {
     /// It is suspended.
     Suspended,
+    /// It is on a move in steps.
+    Moving,
     /// Its pods mount claims: its data keeps it.
     Data,
     /// A Job that moves is run again.
@@ -66,6 +68,7 @@ impl fmt::Display for Left {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Suspended => f.write_str("it is suspended"),
+            Self::Moving => f.write_str("it is on a move in steps, which comes first"),
             Self::Data => f.write_str("its pods mount volumes, and its data does not move"),
             Self::Job => f.write_str("a Job that moves is run again"),
             Self::Fewer => f.write_str("placed afresh it would get fewer replicas than it has"),
@@ -185,6 +188,9 @@ fn fixed(world: &World<'_>, id: AppId) -> Option<Left> {
     let app = world.fleet.app(id);
     if world.settled.suspended.contains(&key(world.fleet, id)) {
         return Some(Left::Suspended);
+    }
+    if moving(world.fleet, world.settled, &Scenario::default()).contains(&id) {
+        return Some(Left::Moving);
     }
     if app.workloads.iter().any(|workload| workload.kind == WorkloadKind::Job) {
         return Some(Left::Job);

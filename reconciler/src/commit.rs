@@ -35,6 +35,8 @@ pub struct Trailers {
     pub cause: Cause,
     /// The key of the decision: never reissued while a commit in history has it.
     pub key: SmolStr,
+    /// The keys of the steps that it takes, of one for each app: as little reissued as `key`.
+    pub steps: Vec<SmolStr>,
     /// The term of the decider; `None` where a person decided.
     pub term: Option<u64>,
 }
@@ -68,11 +70,13 @@ pub enum Cause {
     Rebalance,
     /// A person accepted that others give way to an app.
     Preempt,
+    /// Steps of moves are due.
+    Move,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Failover,
         Self::Return,
         Self::Lifecycle,
@@ -86,6 +90,7 @@ impl Cause {
         Self::Promote,
         Self::Rebalance,
         Self::Preempt,
+        Self::Move,
     ];
 
     /// As written in trailers.
@@ -105,6 +110,7 @@ impl Cause {
             Self::Promote => "Promote",
             Self::Rebalance => "Rebalance",
             Self::Preempt => "Preempt",
+            Self::Move => "Move",
         }
     }
 }
@@ -112,6 +118,7 @@ impl Cause {
 const MAIN: &str = "Fleetwright-Main";
 const CAUSE: &str = "Fleetwright-Cause";
 const KEY: &str = "Fleetwright-Key";
+const STEP: &str = "Fleetwright-Step";
 const TERM: &str = "Fleetwright-Term";
 
 impl Trailers {
@@ -125,6 +132,9 @@ impl Trailers {
         let _ = writeln!(text, "{MAIN}: {}", self.main);
         let _ = writeln!(text, "{CAUSE}: {}", self.cause.as_str());
         let _ = writeln!(text, "{KEY}: {}", self.key);
+        for step in &self.steps {
+            let _ = writeln!(text, "{STEP}: {step}");
+        }
         if let Some(term) = self.term {
             let _ = writeln!(text, "{TERM}: {term}");
         }
@@ -139,7 +149,9 @@ impl Trailers {
             last.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::trim).map(SmolStr::new))
         };
         let cause = field(CAUSE)?;
+        let steps = last.lines().filter_map(|line| line.strip_prefix(STEP)?.strip_prefix(':'));
         Some(Self {
+            steps: steps.map(|step| SmolStr::new(step.trim())).collect(),
             main: CommitId(field(MAIN)?),
             cause: Cause::ALL.into_iter().find(|c| c.as_str() == cause)?,
             key: field(KEY)?,
@@ -153,14 +165,16 @@ mod tests {
     use super::*;
 
     fn trailers(cause: Cause, term: Option<u64>) -> Trailers {
-        Trailers { main: CommitId("4f1c".into()), cause, key: "b3:77".into(), term }
+        Trailers { main: CommitId("4f1c".into()), cause, key: "b3:77".into(), steps: Vec::new(), term }
     }
 
     #[test]
     fn what_is_written_is_read_back() {
         for cause in Cause::ALL {
-            for (term, body) in [(Some(3), ""), (None, "Two\n\nparagraphs\n")] {
-                let wrote = trailers(cause, term);
+            for (term, body, steps) in
+                [(Some(3), "", vec![]), (None, "Two\n\nparagraphs\n", vec!["b3:1".into(), "b3:2".into()])]
+            {
+                let wrote = Trailers { steps, ..trailers(cause, term) };
                 let message = wrote.message("A subject", body);
                 assert_eq!(Trailers::parse(&message), Some(wrote), "{message}");
             }

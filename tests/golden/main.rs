@@ -15,6 +15,7 @@ mod fixture;
 mod hostile;
 mod manifests;
 mod problems;
+mod quotas;
 mod real;
 mod scenarios;
 mod schemas;

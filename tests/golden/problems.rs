@@ -1,6 +1,5 @@
 //! Problem cases that others had in division, spread, affinity, taints, quota, priority and precedence: the small input of
-//! each, and what is right. A function is named after its case. Cases whose answer is one number lie in tables beside the code
-//! that gives it (division-04, division-11, affinity-06, taint-01, quota-07).
+//! each, and what is right. A function is named after its case.
 
 use fleetwright_compiler::rebalance::Budget;
 use fleetwright_compiler::schedule::Scenario;
@@ -81,6 +80,16 @@ fn division_01_growth_takes_from_nobody() {
 }
 
 #[test]
+fn division_04_who_gets_nothing_by_rounding_is_told_so() {
+    let fleet = app(clusters(&[("p", 99), ("q", 99), ("r", 99)]), "a", weights(json!({ "p": 3, "q": 1, "r": 1 })), 2);
+    let compiled = compiled(&fleet);
+    assert_eq!(seats(&compiled, "t/a"), "p 1, q 1");
+    assert!(!rendered(&compiled, "r").contains("kind: Deployment"));
+    let without = report::plan(&compiled).apps[0].without.clone();
+    assert_eq!(without.as_deref(), Some("2/3 clusters: 1 share rounds to zero (r)"));
+}
+
+#[test]
 fn division_05_ties_do_not_fill_one_cluster_and_a_new_app_moves_none() {
     let fleet = |count: usize| {
         let base = clusters(&[("m1", 99), ("m2", 99)]);
@@ -125,6 +134,25 @@ fn division_10_a_maximum_hides_nothing() {
     assert_eq!(seats(&tight, "t/a"), "c1 1, c2 5");
     let said = short(&tight);
     assert!(said.len() == 1 && said[0].contains("2 of 8"), "{said:?}");
+}
+
+/// Placements of app `a`, divided by rules that the record does not know any more.
+fn runs(fleet: FleetBuilder, seats: &[(&str, u32)]) -> FleetBuilder {
+    let clusters: Vec<&str> = seats.iter().map(|(cluster, _)| *cluster).collect();
+    let seats: Vec<Value> = seats.iter().map(|(c, n)| json!({ "cluster": c, "replicas": n })).collect();
+    let workload = json!({ "workload": "apps/Deployment/a", "weights": "unknown", "seats": seats });
+    let record = json!({
+        "apiVersion": "fleetwright.io/v1alpha1",
+        "kind": "Placements",
+        "apps": [{ "app": "a", "clusters": clusters, "workloads": [workload] }],
+    });
+    fleet.file("placements/t.yaml", record.to_string())
+}
+
+#[test]
+fn division_11_what_shrinks_goes_towards_its_weights() {
+    let fleet = app(clusters(&[("a", 99), ("b", 99)]), "a", weights(json!({ "a": 1, "b": 1 })), 16);
+    assert_eq!(seats(&compiled(&runs(fleet, &[("a", 8), ("b", 40)])), "t/a"), "a 8, b 8");
 }
 
 #[test]
@@ -338,6 +366,25 @@ fn affinity_03_all_conditions_hold_and_exclude_wins() {
 }
 
 #[test]
+fn affinity_06_what_a_cluster_holds_is_the_least_of_its_resources_and_never_negative() {
+    let fleet = |pods: u32| {
+        let others = json!([{ "owner": "apps/Deployment/kube-system/other", "requests": { "cpu": "7900m", "memory": "17Gi", "pods": pods.to_string() } }]);
+        let allocatable = json!({ "cpu": "10", "memory": "20Gi", "pods": "110" });
+        let seen = json!({ "pools": [{ "name": "general", "nodes": 1, "allocatable": allocatable.clone(), "others": others }] });
+        let stated = json!({ "nodePools": [{ "name": "general", "nodes": 1, "allocatable": allocatable }] });
+        FleetBuilder::new()
+            .cluster("m", stated)
+            .open_team("t")
+            .app("t", "a", json!({ "placement": strategy("StaticWeight") }), &[deployment("a", 99, "250m", "512Mi")])
+            .file("state/capacity/m.yaml", seen.to_string())
+    };
+    // cpu would hold 8, memory 6, pods 3
+    for (pods, expected) in [(107, "m 3"), (110, ""), (112, "")] {
+        assert_eq!(seats(&compiled(&fleet(pods)), "t/a"), expected, "{pods}");
+    }
+}
+
+#[test]
 fn affinity_08_apps_of_one_compile_see_each_other() {
     let base = clusters(&[("m1", 3), ("m2", 3)]);
     let fleet = (0..15).fold(base, |fleet, n| app(fleet, &format!("app-{n:02}"), strategy("DynamicWeight"), 1));
@@ -348,6 +395,35 @@ fn affinity_08_apps_of_one_compile_see_each_other() {
     for cluster in compiled.fleet.cluster_ids() {
         let here = compiled.target.apps.iter().flat_map(|app| &app.seats).filter(|seat| seat.cluster == cluster);
         assert_eq!(here.map(|seat| seat.replicas).sum::<u32>(), 3);
+    }
+}
+
+#[test]
+fn taint_01_an_effect_is_tolerated_by_itself_or_by_one_that_names_none() {
+    let fleet = |toleration: Value| {
+        let tainted = json!({ "taints": [{ "key": "maint", "effect": "NoExecute" }] });
+        let placement = json!({ "tolerations": [toleration], "replicas": { "strategy": "Duplicated" } });
+        app(FleetBuilder::new().cluster("m", tainted).open_team("t"), "a", placement, 1)
+    };
+    let exists = json!({ "key": "maint", "operator": "Exists" });
+    let with = |field: &str, value: Value| {
+        let mut toleration = exists.clone();
+        toleration[field] = value;
+        toleration
+    };
+    for (toleration, expected) in [
+        (with("effect", json!("NoSchedule")), ""),
+        (with("effect", json!("NoExecute")), "m 1"),
+        (exists.clone(), "m 1"),
+        (json!({ "operator": "Exists" }), "m 1"),
+    ] {
+        assert_eq!(seats(&compiled(&fleet(toleration.clone())), "t/a"), expected, "{toleration}");
+    }
+    let mut seconds = with("effect", json!("NoSchedule"));
+    seconds["tolerationSeconds"] = json!(0);
+    for (refused, word) in [(seconds, "tolerationSeconds"), (with("value", json!("x")), "value")] {
+        let said = result(&fleet(refused.clone())).expect_err("it is refused").join("\n");
+        assert!(said.contains(word), "{refused}: {said}");
     }
 }
 
@@ -408,6 +484,27 @@ fn quota_04_a_failover_is_no_increase() {
     assert_eq!((seats(&grown, "t/one"), seats(&grown, "t/two")), ("b 24".into(), "b 24".into()));
     let review = diff::diff(&moved, &grown);
     assert!(review.errors.iter().any(|error| error.app == "t/two"), "{:?}", review.errors);
+}
+
+#[test]
+fn quota_07_what_a_pod_does_not_state_is_not_taken_for_nothing() {
+    let mut bare = deployment("a", 5, "1", "1Gi");
+    bare["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({});
+    let hard = json!({ "requests.cpu": "4", "limits.memory": "8Gi", "pods": "20" });
+    let without = with_quota(clusters(&[("m", 99)]), hard);
+    let fleet = without.clone().app("t", "a", json!({ "placement": strategy("StaticWeight") }), &[bare]);
+    let now = compiled(&fleet);
+    let said: Vec<String> = now.diagnostics.iter().map(|d| format!("{} {}", d.code, d.message)).collect();
+    let text = "apps/Deployment/a does not state what the team's quota counts: limits.memory (container `main`), \
+                requests.cpu (container `main`)";
+    assert!(said.iter().any(|said| said.starts_with("FW1116 ")), "{said:?}");
+    // whoever brings it is refused; whoever had it is told
+    let before = compiled(&without);
+    let errors = |base: &Compiled| -> Vec<String> {
+        diff::diff(base, &now).errors.iter().map(|error| error.shortfall.to_string()).collect()
+    };
+    assert_eq!(errors(&before), [text]);
+    assert_eq!(errors(&now), Vec::<String>::new());
 }
 
 fn class(fleet: FleetBuilder, name: &str, value: i32) -> FleetBuilder {

@@ -87,7 +87,7 @@ proptest! {
 
 #[test]
 fn a_generated_fleet_gives_the_same_bytes_everywhere() {
-    let files = generate::files(Shape { apps: 60, clusters: 8, seed: 7, adversarial: false });
+    let files = generate::files(Shape::new(60, 8, 7));
     let fleet = files.into_iter().fold(FleetBuilder::new(), |fleet, (path, text)| fleet.file(&path, text));
     assert_same_everywhere(&fleet);
 }

@@ -5,10 +5,17 @@
 
 #![cfg(test)]
 
+mod constraints;
+mod crowded_fleet;
 mod determinism;
 mod division;
 mod feasible;
 mod fixed_point;
+mod isolated;
+mod monotone;
+mod nested_spread;
+mod optimum;
+mod reading;
 mod rebalance;
 mod session;
 mod small_fleet;

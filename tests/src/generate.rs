@@ -18,6 +18,19 @@ pub struct Shape {
     pub seed: u64,
     /// Whether no two apps are alike: every app has a request size and a selector of its own.
     pub adversarial: bool,
+    /// How many regions, with three zones each.
+    pub regions: u32,
+    /// Whether every app is spread over regions and clusters, and none names a region: only the number of regions differs
+    /// between two such fleets.
+    pub spread: bool,
+}
+
+impl Shape {
+    /// A fleet of the usual ten regions.
+    #[must_use]
+    pub fn new(apps: u32, clusters: u32, seed: u64) -> Self {
+        Self { apps, clusters, seed, adversarial: false, regions: 10, spread: false }
+    }
 }
 
 /// `(path, text)` of every file, ascending by path.
@@ -31,7 +44,7 @@ pub fn files(shape: Shape) -> Vec<(String, String)> {
             .to_owned(),
     )];
     for index in 0..shape.clusters {
-        files.push((format!("clusters/c{index:04}.yaml"), cluster(index, &mut rng)));
+        files.push((format!("clusters/c{index:04}.yaml"), cluster(index, shape.regions, &mut rng)));
     }
     let teams = (shape.apps / 33).max(1);
     for team in 0..teams {
@@ -52,8 +65,8 @@ pub fn files(shape: Shape) -> Vec<(String, String)> {
     files
 }
 
-fn cluster(index: u32, rng: &mut Rng) -> String {
-    let region = rng.below(10);
+fn cluster(index: u32, regions: u32, rng: &mut Rng) -> String {
+    let region = rng.below(regions);
     let zone = region * 3 + rng.below(3);
     let nodes = rng.log_normal(1_500_f64.ln(), 0.6, 10_000).max(8);
     let pools = 2 + rng.below(7);
@@ -104,10 +117,10 @@ fn app(index: u32, team: u32, shape: Shape, rng: &mut Rng, files: &mut Vec<(Stri
         rng.below(5),
         index % 3,
     );
-    if rng.percent(70) {
+    if rng.percent(70) || shape.spread {
         text.push_str("      matchLabels: {env: prod}\n");
     } else {
-        let _ = writeln!(text, "      regions: [r{}, r{}]", rng.below(10), rng.below(10));
+        let _ = writeln!(text, "      regions: [r{}, r{}]", rng.below(shape.regions), rng.below(shape.regions));
     }
     if shape.adversarial && shape.clusters > 1 {
         let _ = writeln!(text, "      exclude: [c{:04}]", index % shape.clusters);
@@ -115,7 +128,12 @@ fn app(index: u32, team: u32, shape: Shape, rng: &mut Rng, files: &mut Vec<(Stri
     let draw = rng.below(100);
     let spread = rng.percent(20);
     let most = if draw >= 85 { 3 } else { 3 + rng.below(3) };
-    if spread {
+    if shape.spread {
+        let _ = writeln!(
+            text,
+            "    spread: [{{topologyKey: region, min: 2, max: 3}}, {{topologyKey: cluster, min: 2, max: {most}}}]"
+        );
+    } else if spread {
         let _ = writeln!(
             text,
             "    spread: [{{topologyKey: region, min: 1, max: 3}}, {{topologyKey: cluster, max: {most}}}]"
@@ -219,9 +237,14 @@ automountServiceAccountToken: false
 }
 
 /// SplitMix64: small, seeded, the same everywhere.
-struct Rng(u64);
+pub(crate) struct Rng(u64);
 
 impl Rng {
+    /// A generator; the same seed gives the same numbers.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -230,11 +253,13 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: u32) -> u32 {
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: u32) -> u32 {
         u32::try_from(self.next() % u64::from(n.max(1))).unwrap_or(0)
     }
 
-    fn percent(&mut self, p: u32) -> bool {
+    /// True in so many cases of a hundred.
+    pub(crate) fn percent(&mut self, p: u32) -> bool {
         self.below(100) < p
     }
 
@@ -278,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_same_shape_gives_the_same_bytes_and_other_seeds_other_bytes() {
-        let shape = Shape { apps: 40, clusters: 6, seed: 7, adversarial: false };
+        let shape = Shape::new(40, 6, 7);
         assert_eq!(files(shape), files(shape));
         assert_ne!(files(shape), files(Shape { seed: 8, ..shape }));
         assert_eq!(files(shape).len(), 1 + 6 + 1 + 2 * 40);

@@ -7,5 +7,6 @@ pub mod generate;
 #[cfg(feature = "e2e")]
 pub mod kube;
 pub mod oracle;
+pub mod packing;
 #[cfg(feature = "e2e")]
 pub mod product;

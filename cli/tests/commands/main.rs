@@ -33,7 +33,11 @@ fn workspace() -> PathBuf {
 }
 
 fn command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fleetwright"));
+    program(env!("CARGO_BIN_EXE_fleetwright"), folder)
+}
+
+fn program(name: &str, folder: &Path) -> Command {
+    let mut command = Command::new(name);
     command.current_dir(folder).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     // what the machine's user has configured for Git is not of these tests
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", "/nonexistent");

@@ -33,8 +33,8 @@ pub use fleet::{
 };
 pub use overrides::{EnvValue, OverrideImage, OverrideSpec, OverrideTarget};
 pub use placement::{
-    AutoscaledReplicas, AutoscaledRoom, Capacity, GroupBy, MoveSpec, PerCluster, PlacementClusters, PlacementSpec,
-    QuotaCount, ReplicasSpec, SpreadSpec, Strategy, TierGroup, TierMode, TiersSpec, WeightRule,
+    AutoscaledReplicas, AutoscaledRoom, Capacity, GroupBy, MoveSpec, MoveWait, PerCluster, PlacementClusters,
+    PlacementSpec, QuotaCount, ReplicasSpec, SpreadSpec, Strategy, TierGroup, TierMode, TiersSpec, WeightRule,
 };
 pub use policy::{OverridePolicySpec, PlacementPolicySpec};
 pub use priority_class::{PreemptionPolicy, PriorityClass};

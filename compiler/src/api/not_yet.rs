@@ -28,9 +28,6 @@ const fn field(kind: &'static str, path: &'static [&'static str], will: &'static
     NotYet { kind, path, value: None, will }
 }
 
-/// What the parts of `move` wait for that are about its steps.
-const STEPS: &str = "replicas move at once, not in steps";
-
 /// Every field and value that is refused.
 pub const NOT_YET: &[NotYet] = &[
     field("Fleet", &["spec", "limits", "moves"], "moves are not counted yet"),
@@ -42,10 +39,6 @@ pub const NOT_YET: &[NotYet] = &[
     field("App", &["spec", "failover", "failBack"], "apps go back by `fleetwright failback` alone"),
     field("App", &["spec", "traffic"], "traffic does not follow replicas yet"),
     field("App", &["spec", "rollout"], "rollout over clusters needs the reconciler"),
-    field("Tide", &["spec", "move", "max"], STEPS),
-    field("Tide", &["spec", "move", "every"], STEPS),
-    field("Tide", &["spec", "move", "wait"], STEPS),
-    field("Tide", &["spec", "move", "deadline"], STEPS),
     field("WorkloadKind", &["spec", "statePaths"], "failover needs the reconciler"),
     NotYet {
         kind: "App",
@@ -53,10 +46,6 @@ pub const NOT_YET: &[NotYet] = &[
         value: Some("Observed"),
         will: "counts that autoscalers reached are not observed yet",
     },
-    field("*", &["move", "max"], STEPS),
-    field("*", &["move", "every"], STEPS),
-    field("*", &["move", "wait"], STEPS),
-    field("*", &["move", "deadline"], STEPS),
     NotYet {
         kind: "*",
         path: &["replicas", "autoscaled", "room"],

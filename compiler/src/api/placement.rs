@@ -270,20 +270,29 @@ pub struct GroupBy {
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct MoveSpec {
-    /// The largest step.
+    /// The largest step, for each workload that is divided: a share of its total (`20%`, rounded up) or a count of replicas.
+    /// Each step raises where they go, waits, and lowers where they come from. Absent: all of them move at once. Failovers
+    /// always do, and so do workloads that are never divided, Jobs and sets of several parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<IntOrPercent>,
-    /// The pause between steps.
+    pub max: Option<Spanned<IntOrPercent>>,
+    /// The least time from the begin of one step to that of the next. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub every: Option<Duration>,
+    pub every: Option<Spanned<Duration>>,
     /// No cluster is lowered while fewer than this part of what is wanted in all clusters would be ready (`80%`, rounded
     /// up). Default 80%.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_available: Option<Spanned<IntOrPercent>>,
-    /// What a step waits for: `Current`.
+    /// What a step waits for before it lowers anything. Default: Current.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wait: Option<SmolStr>,
-    /// After this long a step that is not done is held and reported.
+    pub wait: Option<Spanned<MoveWait>>,
+    /// After this long from the begin of a move, a step that is not Current is reported as one that somebody must look at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Duration>,
+    pub deadline: Option<Spanned<Duration>>,
+}
+
+/// What a step of a move waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum MoveWait {
+    /// All replicas of the raised clusters are ready, of the current generation.
+    Current,
 }

@@ -17,7 +17,8 @@ use crate::diag::{Code, Diagnostic, Place, codes};
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetDiff {
-    /// Apps that a team's quota refuses now and did not refuse before, and apps that no longer survive what they must. A
+    /// Apps that a team's quota refuses now and did not refuse before, or that no longer state what it counts, and apps that no
+    /// longer survive what they must. A
     /// person's change caused that, so a diff with any of these fails (exit code 3). They are among `new_shortfalls` too.
     pub errors: Vec<AppShortfall>,
     /// Deletions beyond `limits.deletions`: when this is applied, nothing is deleted there until a person approves it.
@@ -119,13 +120,15 @@ impl FleetDiff {
 }
 
 /// Codes of diagnostics that say what shortfalls say.
-const OF_SHORTFALLS: [Code; 6] = [
+const OF_SHORTFALLS: [Code; 8] = [
+    codes::placement::GAVE_WAY,
     codes::placement::GROUP_BROKEN,
     codes::placement::LAPSE,
     codes::placement::UNPLACED,
     codes::placement::SPREAD_UNMET,
     codes::placement::NO_WEIGHT_MATCHES,
     codes::rights::OVER_QUOTA,
+    codes::rights::QUOTA_NEEDS_REQUESTS,
 ];
 
 /// Warnings of the one that the other lacks. Compared without their places in the file: a line that moved is no news.

@@ -33,7 +33,7 @@ pub use placements::{AppChange, AppDiff, CountChange, WorkloadDiff};
 pub use rules::RuleChange;
 pub use shortfall::{AppShortfall, Guard, Shortfall};
 pub use verdict::{plain_amount, verdict_text};
-pub use why::Why;
+pub use why::{Forced, Why};
 
 #[cfg(test)]
 pub(crate) mod tests;

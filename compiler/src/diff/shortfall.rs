@@ -10,6 +10,7 @@ use crate::Compiled;
 use crate::base::{AppId, SmolStr};
 use crate::model::Fleet;
 use crate::schedule::Deficit;
+use crate::variants::unstated;
 use crate::what_if::Lapse;
 
 /// A shortfall and whose it is.
@@ -62,6 +63,17 @@ pub enum Shortfall {
         /// The most allowed.
         hard: String,
     },
+    /// What it gave up by an accepted preemption, and is still short of.
+    GaveWay {
+        /// The workload's key.
+        workload: SmolStr,
+        /// For which app: `team/app`.
+        to: String,
+        /// The cluster.
+        cluster: SmolStr,
+        /// How many replicas.
+        replicas: u32,
+    },
     /// It is where its group does not allow it, and has no place elsewhere.
     Group {
         /// `key=value`
@@ -75,6 +87,13 @@ pub enum Shortfall {
     NoWeightMatches {
         /// The workload's key.
         workload: SmolStr,
+    },
+    /// Its pods do not state what the team's quota counts, so they count as nothing.
+    Unstated {
+        /// The workload's key.
+        workload: SmolStr,
+        /// By resource: `requests.cpu (container `main`)`.
+        resources: Vec<String>,
     },
     /// `survive` does not hold.
     Survival {
@@ -90,6 +109,8 @@ pub enum Shortfall {
 pub enum Guard {
     /// The team's quota.
     Quota,
+    /// What the team's quota counts must be stated.
+    Unstated,
     /// `survive`.
     Survival,
 }
@@ -115,6 +136,12 @@ impl Shortfall {
                 more: plain_amount(resource, *more),
                 hard: plain_amount(resource, *hard),
             },
+            Deficit::GaveWay { workload, to, cluster, replicas } => Self::GaveWay {
+                workload: key(*workload),
+                to: fleet.app_name(*to),
+                cluster: fleet.cluster(*cluster).name.clone(),
+                replicas: *replicas,
+            },
             Deficit::Group { group, anti, clusters } => {
                 Self::Group { group: group.clone(), anti: *anti, clusters: *clusters }
             }
@@ -138,7 +165,15 @@ impl Shortfall {
             .zip(&compiled.target.apps)
             .flat_map(|(id, app)| app.deficits.iter().map(move |deficit| of(id, Self::of(fleet, id, deficit))));
         let lapses = compiled.lapses.iter().map(|lapse| of(lapse.app, Self::of_lapse(fleet, lapse)));
-        let mut all: Vec<AppShortfall> = deficits.chain(lapses).collect();
+        let workloads = fleet.app_ids().flat_map(|id| {
+            fleet.app(id).workloads.iter().enumerate().filter_map(move |(index, workload)| {
+                let resources = unstated(fleet, &compiled.variants, id, index);
+                let shortfall = Self::Unstated { workload: workload.key.clone(), resources };
+                matches!(&shortfall, Self::Unstated { resources, .. } if !resources.is_empty())
+                    .then(|| of(id, shortfall))
+            })
+        });
+        let mut all: Vec<AppShortfall> = deficits.chain(lapses).chain(workloads).collect();
         all.sort();
         all
     }
@@ -155,8 +190,13 @@ impl Shortfall {
     pub fn guard(&self) -> Option<Guard> {
         match self {
             Self::Quota { .. } => Some(Guard::Quota),
+            Self::Unstated { .. } => Some(Guard::Unstated),
             Self::Survival { .. } => Some(Guard::Survival),
-            Self::Unplaced { .. } | Self::Spread { .. } | Self::Group { .. } | Self::NoWeightMatches { .. } => None,
+            Self::Unplaced { .. }
+            | Self::Spread { .. }
+            | Self::GaveWay { .. }
+            | Self::Group { .. }
+            | Self::NoWeightMatches { .. } => None,
         }
     }
 }
@@ -192,6 +232,9 @@ impl fmt::Display for Shortfall {
                     "the team's quota{cluster} allows {hard} {resource}: {used} are used, {more} more are asked for"
                 )
             }
+            Self::GaveWay { workload, to, cluster, replicas } => {
+                write!(f, "{replicas} replicas of {workload} were displaced in {cluster} by a preemption of {to}")
+            }
             Self::Group { group, anti: false, clusters } => {
                 write!(f, "group {group} shares its clusters, and in {clusters} the others are not")
             }
@@ -200,6 +243,9 @@ impl fmt::Display for Shortfall {
             }
             Self::NoWeightMatches { workload } => {
                 write!(f, "no weight matches a selected cluster, so nothing of {workload} is placed")
+            }
+            Self::Unstated { workload, resources } => {
+                write!(f, "{workload} does not state what the team's quota counts: {}", resources.join(", "))
             }
             Self::Survival { lost, lacks } if lacks.is_empty() => write!(f, "without {lost} it would be nowhere"),
             Self::Survival { lost, lacks } => {

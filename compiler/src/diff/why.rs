@@ -18,6 +18,7 @@ use crate::base::taint::Toleration;
 use crate::base::{AppId, ClusterId, Resources, SmolStr};
 use crate::model::{App, Placement, Replicas, Workload};
 use crate::plan::Cause;
+use crate::schedule::{Deficit, Verdict};
 
 /// A cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -108,8 +109,24 @@ pub enum Why {
         /// In words.
         reason: String,
     },
-    /// Nothing of its own: room, quota or clusters that other apps took or gave back.
+    /// Nothing of its own: what it lacked, and other apps gave back.
+    Forced {
+        /// What that is.
+        by: Forced,
+    },
+    /// Nothing of its own, and nothing that it lacked.
     Others,
+}
+
+/// What one app can take from another, or give back.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub enum Forced {
+    /// Room in clusters.
+    Room,
+    /// The quota of the team.
+    Quota,
+    /// Clusters that the group shares, or does not share.
+    Group,
 }
 
 /// A workload: its app, its place in it, itself.
@@ -161,7 +178,7 @@ impl<'c> Whys<'c> {
             }
         }
         if whys.is_empty() && rows.iter().all(|row| row.why.is_empty()) {
-            whys.extend(self.other_causes());
+            whys.extend(self.other_causes(rows));
         }
         whys
     }
@@ -267,6 +284,8 @@ impl<'c> Whys<'c> {
         let found = moves.iter().find(is_it).filter(|m| m.before == row.before.unwrap_or(0))?;
         let reason = match found.cause {
             Cause::Lost => "the cluster is supposed lost",
+            Cause::Group => "its group is elsewhere, or another of it is there",
+            Cause::Room => "elsewhere there is room for more of it",
             Cause::Displaced => "the pool no longer holds them",
             Cause::Refill => "they take the place of replicas that left another cluster, or were short",
             Cause::Taint => "a NoExecute taint is not tolerated",
@@ -279,7 +298,7 @@ impl<'c> Whys<'c> {
     }
 
     /// What is left when nothing of the app and of its clusters differs.
-    fn other_causes(&self) -> Vec<Why> {
+    fn other_causes(&self, rows: &[CountChange]) -> Vec<Why> {
         let mut whys = Vec::new();
         let (was, is) = (recorded(self.base, self.before), recorded(self.head, self.after));
         // a diff may give head what base decides as its record: then nothing else is on record
@@ -291,9 +310,41 @@ impl<'c> Whys<'c> {
             whys.extend(deficits.map(|d| Why::Shortfall { shortfall: Shortfall::of(&self.head.fleet, id, d) }));
         }
         if whys.is_empty() {
+            whys.extend(self.lacked(rows).into_iter().map(|by| Why::Forced { by }));
+        }
+        if whys.is_empty() {
             whys.push(Why::Others);
         }
         whys
+    }
+
+    /// What the app lacked in base.
+    fn lacked(&self, rows: &[CountChange]) -> BTreeSet<Forced> {
+        let Some(target) = self.before.and_then(|id| self.base.target.apps.get(id.index())) else {
+            return BTreeSet::new();
+        };
+        let mut lacked: BTreeSet<Forced> = target
+            .deficits
+            .iter()
+            .map(|deficit| match deficit {
+                Deficit::Quota { .. } => Forced::Quota,
+                Deficit::Group { .. } => Forced::Group,
+                Deficit::Unplaced { .. }
+                | Deficit::GaveWay { .. }
+                | Deficit::Spread { .. }
+                | Deficit::NoWeightMatches { .. } => Forced::Room,
+            })
+            .collect();
+        for cluster in rows.iter().filter_map(|row| self.base.fleet.cluster_id(&row.cluster)) {
+            let verdict = target.verdicts.iter().find(|(_, clusters)| clusters.contains(cluster)).map(|(v, _)| v);
+            lacked.extend(verdict.and_then(|verdict| match verdict {
+                Verdict::NotWithGroup(_) | Verdict::TakenByGroup(_) => Some(Forced::Group),
+                Verdict::NoRoom { .. } | Verdict::NoRoomForSet { .. } => Some(Forced::Room),
+                Verdict::Quota => Some(Forced::Quota),
+                _ => None,
+            }));
+        }
+        lacked
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::why::Why;
+use super::why::{Forced, Why};
 use crate::api::{Capacity, Strategy};
 use crate::base::SmolStr;
 
@@ -42,7 +42,12 @@ impl fmt::Display for Why {
             Self::Verdict { verdict } => f.write_str(verdict),
             Self::Shortfall { shortfall } => shortfall.fmt(f),
             Self::Move { reason } => f.write_str(reason),
-            Self::Others => f.write_str("room, quota or clusters that other apps took or gave back"),
+            Self::Forced { by: Forced::Room } => f.write_str("room that it lacked and other apps gave back"),
+            Self::Forced { by: Forced::Quota } => {
+                f.write_str("quota that it lacked and other apps of the team gave back")
+            }
+            Self::Forced { by: Forced::Group } => f.write_str("clusters that its group kept it out of"),
+            Self::Others => f.write_str("what other apps took or gave back"),
         }
     }
 }

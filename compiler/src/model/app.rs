@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ClusterSet, OverrideRule, Placement, Workload};
-use crate::api::Survive;
+use crate::api::{IntOrPercent, Survive};
 use crate::base::labels::Labels;
 use crate::base::{AppId, FileId, SmolStr, Span, Spanned, TeamId};
 use crate::kinds::custom::CustomKind;
@@ -54,6 +54,10 @@ pub struct App {
     /// The part of what is wanted in all clusters that must be ready before one is lowered, in percent, 0 to 100: the
     /// larger of what its placement and its tide state.
     pub min_available_percent: Option<u32>,
+    /// The steps in which its replicas move; `None`: at once.
+    pub steps: Option<Steps>,
+    /// The same when a phase of its tide changes, where the tide states them.
+    pub tide_steps: Option<Steps>,
     /// How long a cluster must not answer before the app leaves it; `None`: as the fleet says.
     pub failover_after_secs: Option<u64>,
 }
@@ -102,5 +106,40 @@ impl Object {
     #[must_use]
     pub fn counter(&self) -> Option<Counter<'_>> {
         Counter::of(&self.key.group, &self.key.kind, self.custom.as_deref())
+    }
+}
+
+/// The steps in which replicas move from cluster to cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// The largest step: a count of replicas from 1, or a share of a workload's total in percent, 1 to 100, rounded up.
+    pub max: IntOrPercent,
+    /// From the begin of one step to that of the next at least so long.
+    pub every_secs: u64,
+    /// From the begin of the first step to the end of the last at most so long; a step that is late is reported.
+    pub deadline_secs: Option<u64>,
+}
+
+impl Steps {
+    /// The largest step of a workload with so many replicas in all; at least 1.
+    #[must_use]
+    pub fn of(&self, total: u32) -> u32 {
+        let most = match self.max {
+            IntOrPercent::Int(count) => count,
+            IntOrPercent::Percent(percent) => {
+                let share = (u64::from(total) * u64::from(percent)).div_ceil(100);
+                u32::try_from(share).unwrap_or(u32::MAX)
+            }
+        };
+        most.max(1)
+    }
+}
+
+impl std::fmt::Display for Steps {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.max {
+            IntOrPercent::Int(count) => write!(f, "{count}"),
+            IntOrPercent::Percent(percent) => write!(f, "{percent}%"),
+        }
     }
 }

@@ -19,12 +19,12 @@ use crate::api::Lifecycle;
 use crate::base::taint::Taint;
 use crate::base::{FileId, Resources, SmolStr, Span, Spanned};
 
-pub use read::{PlacedAppDoc, PlacedWorkloadDoc, RecordDoc, SeatDoc, read};
+pub use read::{GaveWayDoc, PlacedAppDoc, PlacedWorkloadDoc, RecordDoc, SeatDoc, read};
 pub use state::{
-    ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, OwnerDoc, PinDoc,
-    PoolDoc, TaintDoc, TideDoc,
+    ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, MoveCauseDoc, MoveDoc,
+    MoveStepDoc, OutageDoc, OwnerDoc, PinDoc, PoolDoc, TaintDoc, TideDoc,
 };
-pub use write::{file_path, placements_text, state_text};
+pub use write::{file_path, move_path, move_text, placements_text, state_text};
 
 /// What a file of `state/` is, by its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +43,8 @@ pub enum StateForm {
     Suspended,
     /// `state/estimates/<name>.yaml`
     Estimates,
+    /// `state/moves/<team>/<app>.yaml`
+    Move,
     /// `state/decider.yaml`
     Decider,
     /// `state/pin.yaml`
@@ -64,7 +66,11 @@ impl StateForm {
     #[must_use]
     pub fn of(path: &str) -> Self {
         let mut parts = path.split('/').skip(1);
-        match (parts.next(), parts.next(), parts.next()) {
+        let first = [parts.next(), parts.next(), parts.next()];
+        if let ([Some("moves"), Some(_), Some(_)], None) = (first, parts.next()) {
+            return Self::Move;
+        }
+        match <(_, _, _)>::from(first) {
             (Some("capacity"), Some(_), None) => Self::Capacity,
             (Some("taints"), Some(_), None) => Self::Taints,
             (Some("lifecycle"), Some(_), None) => Self::Lifecycle,
@@ -92,7 +98,8 @@ impl StateForm {
             | Self::Outage
             | Self::Tides
             | Self::Suspended
-            | Self::Estimates => true,
+            | Self::Estimates
+            | Self::Move => true,
             Self::Decider
             | Self::Pin
             | Self::Holds
@@ -118,6 +125,8 @@ pub struct Record {
     pub suspended: BTreeSet<(SmolStr, SmolStr)>,
     /// What estimators say, by their name.
     pub estimates: BTreeMap<SmolStr, Estimates>,
+    /// Moves that are made in steps and are not done, by (team, app).
+    pub moves: BTreeMap<(SmolStr, SmolStr), OpenMove>,
     /// Of apps that are recorded under a name they had before (`previousNames`): the recorded name, by (team, app). What
     /// runs of them is in `apps` under the name they have now; the next record that is written knows that one alone.
     pub transfers: BTreeMap<(SmolStr, SmolStr), (SmolStr, SmolStr)>,
@@ -129,6 +138,25 @@ impl Record {
     pub fn recorded_name<'a>(&'a self, app: &'a (SmolStr, SmolStr)) -> &'a (SmolStr, SmolStr) {
         self.transfers.get(app).unwrap_or(app)
     }
+}
+
+/// A move that is made in steps: what runs is what `placements/` says, until its next step changes that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenMove {
+    /// Why it was begun, as trailers of commits say it.
+    pub cause: SmolStr,
+    /// The key of the decision that began it.
+    pub key: SmolStr,
+    /// Digest of what the target follows from. While it is the same, the target is the target.
+    pub intent: SmolStr,
+    /// Where it leads.
+    pub target: PlacedApp,
+    /// The step it is in, from 1; 0 while there is no room for the first.
+    pub step: u32,
+    /// When that step was begun (RFC 3339).
+    pub since: SmolStr,
+    /// When all steps should be done (RFC 3339).
+    pub deadline: Option<SmolStr>,
 }
 
 /// The room that an estimator sees, by (team, cluster): of the whole cluster (`None`), or of pools of it. What it says
@@ -164,6 +192,19 @@ pub struct PlacedWorkload {
     pub weights: SmolStr,
     /// Its seats, by (cluster, pool).
     pub seats: Vec<PlacedSeat>,
+    /// What it gave up for others by accepted preemptions, while it is short of that; by (app, cluster).
+    pub gave_way: Vec<GaveWay>,
+}
+
+/// Replicas that were given up for another app.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GaveWay {
+    /// For which app: (team, app).
+    pub to: (SmolStr, SmolStr),
+    /// In which cluster.
+    pub cluster: SmolStr,
+    /// How many.
+    pub replicas: u32,
 }
 
 /// Replicas of a workload in a cluster, or in one pool of it.

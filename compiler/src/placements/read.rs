@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::state::{
-    ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, OutageDoc, PinDoc, TaintDoc,
-    TideDoc,
+    ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, MoveDoc, OutageDoc, PinDoc,
+    TaintDoc, TideDoc,
 };
 use super::{StateForm, Written};
 use crate::api::API_VERSION;
@@ -34,6 +34,8 @@ pub enum RecordDoc {
     Suspended(Vec<Written>),
     /// `state/estimates/<name>.yaml`
     Estimates(Vec<EstimateDoc>),
+    /// `state/moves/<team>/<app>.yaml`
+    Move(MoveDoc),
     /// `state/decider.yaml`
     Decider(DeciderDoc),
     /// `state/pin.yaml`
@@ -85,6 +87,21 @@ pub struct PlacedWorkloadDoc {
     /// Where it runs.
     #[serde(default)]
     pub seats: Vec<SeatDoc>,
+    /// What it gave up for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gave_way: Vec<GaveWayDoc>,
+}
+
+/// Replicas that were given up for another app.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct GaveWayDoc {
+    /// `team/app`
+    pub to: Written,
+    /// The cluster.
+    pub cluster: Written,
+    /// How many.
+    pub replicas: u32,
 }
 
 /// One row.
@@ -136,6 +153,7 @@ pub fn read(node: &Node<'_>, form: Option<StateForm>) -> Result<Option<RecordDoc
         Some(StateForm::Tides) => typed(node).map(RecordDoc::Tides),
         Some(StateForm::Suspended) => typed(node).map(RecordDoc::Suspended),
         Some(StateForm::Estimates) => typed(node).map(RecordDoc::Estimates),
+        Some(StateForm::Move) => typed(node).map(RecordDoc::Move),
         Some(StateForm::Decider) => typed(node).map(RecordDoc::Decider),
         Some(StateForm::Pin) => typed(node).map(RecordDoc::Pin),
         Some(StateForm::Holds) => typed(node).map(RecordDoc::Holds),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{OutageState, Written};
+use super::{OutageState, PlacedAppDoc, Written};
 use crate::api::Lifecycle;
 use crate::base::quantity::Quantity;
 use crate::base::taint::TaintEffect;
@@ -174,4 +174,41 @@ pub struct ApprovalDoc {
     /// The commit that used it; added by the decider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<SmolStr>,
+}
+
+/// `state/moves/<team>/<app>.yaml`: a move that is made in steps.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct MoveDoc {
+    /// Why it was begun.
+    pub cause: MoveCauseDoc,
+    /// Digest of what the target follows from.
+    pub intent: SmolStr,
+    /// The step it is in.
+    pub step: MoveStepDoc,
+    /// Where it leads, as the block of the app in `placements/` will be.
+    pub target: PlacedAppDoc,
+}
+
+/// Why a move was begun.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct MoveCauseDoc {
+    /// `Tide`, `Pin` and so on, as in the trailers of the commit that began it.
+    pub kind: SmolStr,
+    /// The key of that commit.
+    pub key: SmolStr,
+}
+
+/// A step of a move.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct MoveStepDoc {
+    /// Which, from 1; 0 while there is no room for the first.
+    pub number: u32,
+    /// When it was begun (RFC 3339): the pause between steps counts from it.
+    pub since: SmolStr,
+    /// When the whole move should be done (RFC 3339): what is not Current then is reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<SmolStr>,
 }

@@ -19,6 +19,7 @@ fn written(doc: &RecordDoc) -> String {
         RecordDoc::Tides(doc) => state_text(doc),
         RecordDoc::Suspended(doc) => state_text(doc),
         RecordDoc::Estimates(doc) => state_text(doc),
+        RecordDoc::Move(doc) => state_text(doc),
         RecordDoc::Decider(doc) => state_text(doc),
         RecordDoc::Pin(doc) => state_text(doc),
         RecordDoc::Holds(doc) => state_text(doc),
@@ -28,7 +29,7 @@ fn written(doc: &RecordDoc) -> String {
 }
 
 /// A file of each form, as it is written.
-const FILES: [(&str, StateForm, &str); 12] = [
+const FILES: [(&str, StateForm, &str); 13] = [
     (
         "state/capacity/eu-a.yaml",
         StateForm::Capacity,
@@ -53,6 +54,13 @@ const FILES: [(&str, StateForm, &str); 12] = [
         "state/estimates/gpu-room.yaml",
         StateForm::Estimates,
         "- team: payments\n  cluster: eu-a\n  pool: general\n  room: 40\n- team: payments\n  cluster: eu-b\n  room: 7\n",
+    ),
+    (
+        "state/moves/payments/checkout-prod.yaml",
+        StateForm::Move,
+        "cause:\n  kind: Tide\n  key: \"b3:77\"\nintent: \"b3:51\"\nstep:\n  number: 2\n  since: \"2026-11-30T10:02:00Z\"\n  \
+         deadline: \"2026-11-30T12:00:00Z\"\ntarget:\n  app: checkout-prod\n  clusters:\n  - eu-b\n  workloads:\n  - \
+         workload: apps/Deployment/checkout\n    weights: \"b3:9f2c\"\n    seats:\n    - cluster: eu-b\n      replicas: 12\n",
     ),
     ("state/decider.yaml", StateForm::Decider, "term: 3\nholder: hub-1\n"),
     ("state/pin.yaml", StateForm::Pin, "main: 4f1c\n"),
@@ -98,9 +106,14 @@ fn what_is_not_known_is_refused() {
         let message = doc(path, &more).expect_err(path);
         assert!(message.contains("unknownField"), "{path}: {message}");
     }
-    for path in
-        ["state/moves/t/a.yaml", "state/estimates/x/y.yaml", "state/tides/x.yaml", "state/pin/x.yaml", "state/x.yaml"]
-    {
+    for path in [
+        "state/moves/a.yaml",
+        "state/moves/t/a/b.yaml",
+        "state/estimates/x/y.yaml",
+        "state/tides/x.yaml",
+        "state/pin/x.yaml",
+        "state/x.yaml",
+    ] {
         assert_eq!(StateForm::of(path), StateForm::Unknown, "{path}");
         assert!(doc(path, "{}").is_err(), "{path}");
     }

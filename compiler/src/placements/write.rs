@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{PlacedApp, PlacedSeat};
+use super::{GaveWay, OpenMove, PlacedApp, PlacedSeat};
 use crate::api::API_VERSION;
 use crate::base::SmolStr;
 use crate::yaml;
@@ -17,30 +17,56 @@ pub fn file_path(team: &str) -> String {
 /// The text of `placements/<team>.yaml`: apps ascending by name, one block each.
 #[must_use]
 pub fn placements_text<'a>(apps: impl IntoIterator<Item = (&'a SmolStr, &'a PlacedApp)>) -> String {
-    let apps: Vec<Value> = apps
-        .into_iter()
-        .map(|(name, placed)| {
-            let mut block = json!({"app": name.as_str()});
-            if let Some(tier) = &placed.tier {
-                block["tier"] = tier.as_str().into();
-            }
-            block["clusters"] = json!(placed.clusters);
-            if !placed.workloads.is_empty() {
-                let workloads: Vec<Value> = placed
-                    .workloads
-                    .iter()
-                    .map(|(key, w)| {
-                        let seats: Vec<Value> = w.seats.iter().map(seat).collect();
-                        json!({"workload": key.as_str(), "weights": w.weights.as_str(), "seats": seats})
-                    })
-                    .collect();
-                block["workloads"] = workloads.into();
-            }
-            block
-        })
-        .collect();
+    let apps: Vec<Value> = apps.into_iter().map(|(name, placed)| block(name, placed)).collect();
     let mut text = String::new();
     yaml::emit(&json!({"apiVersion": API_VERSION, "kind": "Placements", "apps": apps}), &mut text);
+    text
+}
+
+fn block(name: &SmolStr, placed: &PlacedApp) -> Value {
+    let mut block = json!({"app": name.as_str()});
+    if let Some(tier) = &placed.tier {
+        block["tier"] = tier.as_str().into();
+    }
+    block["clusters"] = json!(placed.clusters);
+    if !placed.workloads.is_empty() {
+        let workloads: Vec<Value> = placed
+            .workloads
+            .iter()
+            .map(|(key, w)| {
+                let seats: Vec<Value> = w.seats.iter().map(seat).collect();
+                let mut row = json!({"workload": key.as_str(), "weights": w.weights.as_str(), "seats": seats});
+                if !w.gave_way.is_empty() {
+                    row["gaveWay"] = w.gave_way.iter().map(gave_way).collect();
+                }
+                row
+            })
+            .collect();
+        block["workloads"] = workloads.into();
+    }
+    block
+}
+
+/// The path of the file of an app's move.
+#[must_use]
+pub fn move_path(team: &str, app: &str) -> String {
+    format!("state/moves/{team}/{app}.yaml")
+}
+
+/// The text of `state/moves/<team>/<app>.yaml`.
+#[must_use]
+pub fn move_text(app: &SmolStr, of: &OpenMove) -> String {
+    let OpenMove { cause, key, intent, target, step, since, deadline } = of;
+    let mut now = json!({"number": step, "since": since.as_str()});
+    if let Some(deadline) = deadline {
+        now["deadline"] = deadline.as_str().into();
+    }
+    let mut text = String::new();
+    let cause = json!({"kind": cause.as_str(), "key": key.as_str()});
+    yaml::emit(
+        &json!({"cause": cause, "intent": intent.as_str(), "step": now, "target": block(app, target)}),
+        &mut text,
+    );
     text
 }
 
@@ -51,6 +77,11 @@ pub fn state_text<T: Serialize>(doc: &T) -> String {
     // the documents of `state/` are plain structs and maps with text keys: those always have a value
     yaml::emit(&serde_json::to_value(doc).unwrap_or(Value::Null), &mut text);
     text
+}
+
+fn gave_way(of: &GaveWay) -> Value {
+    let (team, app) = &of.to;
+    json!({"to": format!("{team}/{app}"), "cluster": of.cluster.as_str(), "replicas": of.replicas})
 }
 
 fn seat(seat: &PlacedSeat) -> Value {

@@ -14,8 +14,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use crate::base::labels::Labels;
-use crate::base::{ClusterId, SmolStr};
-use crate::model::Fleet;
+use crate::base::{AppId, ClusterId, SmolStr};
+use crate::model::{ClusterSet, Fleet};
 use crate::placements::Record;
 use crate::schedule::Target;
 use crate::variants::Variants;
@@ -129,7 +129,7 @@ pub struct Removal {
 pub enum Cause {
     /// Nothing ran before.
     New,
-    /// The total changed.
+    /// The total changed, or what was short of it has found a place.
     Total,
     /// Strategy or weights changed.
     Weights,
@@ -143,6 +143,10 @@ pub enum Cause {
     Lost,
     /// The app is evicted from the cluster.
     Evicted,
+    /// The group that the app shares its clusters with is elsewhere, or one that it shares none with is there.
+    Group,
+    /// Other clusters together have room for more of the app, and its spread does not allow both.
+    Room,
     /// The pool no longer holds them.
     Displaced,
     /// They take the place of replicas that left another cluster, or were short before.
@@ -152,6 +156,10 @@ pub enum Cause {
 /// Plans which object goes where, which namespaces are generated, and what moves.
 #[must_use]
 pub fn plan(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Plan {
+    let (mut displaced, none): (BTreeMap<AppId, ClusterSet>, _) = (BTreeMap::new(), ClusterSet::empty());
+    for of in &target.displaced {
+        displaced.entry(of.app).or_default().insert(of.cluster);
+    }
     let all = variants;
     let each = fleet.app_ids().zip(variants.apps.iter().zip(&target.apps));
     let apps: Vec<AppPlan> = each
@@ -159,7 +167,7 @@ pub fn plan(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target
             let shares = objects::shares(fleet.app(id), target);
             AppPlan {
                 objects: objects::objects(fleet, id, all, target, &shares),
-                moves: moves::moves(fleet, id, variants, record, target, &shares),
+                moves: moves::moves(fleet, id, variants, record, target, displaced.get(&id).unwrap_or(&none), &shares),
             }
         })
         .collect();

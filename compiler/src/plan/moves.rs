@@ -6,18 +6,19 @@ use super::objects::{ClusterShare, written};
 use super::{Cause, Move};
 use crate::api::Lifecycle;
 use crate::base::{AppId, ClusterId, workload_numbers};
-use crate::model::{Fleet, Workload};
+use crate::model::{ClusterSet, Fleet, Workload};
 use crate::placements::{PlacedWorkload, Record};
 use crate::schedule::{AppTarget, Verdict};
 use crate::variants::AppVariants;
 
-/// The moves of an app, ascending by (workload, cluster).
+/// The moves of an app, ascending by (workload, cluster). `displaced` are the clusters that no longer hold all that ran there.
 pub(super) fn moves(
     fleet: &Fleet,
     id: AppId,
     variants: &AppVariants,
     record: &Record,
     target: &AppTarget,
+    displaced: &ClusterSet,
     shares: &[BTreeMap<ClusterId, ClusterShare>],
 ) -> Vec<Move> {
     let app = fleet.app(id);
@@ -39,7 +40,7 @@ pub(super) fn moves(
             let old = number_of(before.get(&cluster).copied().unwrap_or(0));
             let new = number_of(after.get(&cluster).map_or(0, |share| share.replicas));
             if old != new {
-                let cause = if new < old { change.of_loss(target, cluster, new) } else { change.of_gain() };
+                let cause = if new < old { change.of_loss(target, displaced, cluster, new) } else { change.of_gain() };
                 moves.push(Move { workload: number, cluster, before: old, after: new, cause });
             }
         }
@@ -94,7 +95,7 @@ impl Change {
     }
 
     /// Why replicas leave a cluster. Where all of them do, the verdict on the cluster says it.
-    fn of_loss(&self, target: &AppTarget, cluster: ClusterId, left: u32) -> Cause {
+    fn of_loss(&self, target: &AppTarget, displaced: &ClusterSet, cluster: ClusterId, left: u32) -> Cause {
         let verdict = target.verdicts.iter().find(|(_, clusters)| clusters.contains(cluster)).map(|(v, _)| v);
         match verdict {
             Some(Verdict::Mismatch(_) | Verdict::Team) => return Cause::Intent,
@@ -102,6 +103,7 @@ impl Change {
             Some(Verdict::Lifecycle(Lifecycle::Draining | Lifecycle::Retired)) => return Cause::Lifecycle,
             Some(Verdict::SupposedLost) => return Cause::Lost,
             Some(Verdict::Evicted) => return Cause::Evicted,
+            Some(Verdict::NotWithGroup(_) | Verdict::TakenByGroup(_)) => return Cause::Group,
             _ => {}
         }
         if self.weights || (left == 0 && matches!(verdict, Some(Verdict::NoWeight))) {
@@ -109,6 +111,7 @@ impl Change {
         } else if self.above_total {
             Cause::Total
         } else if self.fewer
+            || displaced.contains(cluster)
             || matches!(
                 verdict,
                 Some(
@@ -120,6 +123,8 @@ impl Change {
             )
         {
             Cause::Displaced
+        } else if self.more || !displaced.is_empty() {
+            Cause::Room
         } else {
             Cause::Intent
         }

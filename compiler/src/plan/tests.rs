@@ -191,6 +191,7 @@ fn what_is_recorded_and_gone_ends() {
     let old = PlacedWorkload {
         weights: "b3:0".into(),
         seats: vec![seat("a", None, 0), seat("b", Some("p"), 1), seat("b", Some("q"), 2)],
+        gave_way: Vec::new(),
     };
     let web = fleet.record.apps.get_mut(&("team".into(), "web".into())).unwrap();
     web.workloads.insert("apps/Deployment/old".into(), old.clone());

@@ -1,5 +1,6 @@
 //! What could not be done, as warnings at the name of the App.
 
+use super::full::{DisplacedReport, OverdrawnReport};
 use super::verdicts::verdicts_line;
 use crate::diag::{Code, Diagnostic, Place, codes};
 use crate::diff::Shortfall;
@@ -24,6 +25,24 @@ pub fn deficits(fleet: &Fleet, target: &Target) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// One warning for each pool that lost replicas or holds less than what must run in it.
+#[must_use]
+pub fn pools(fleet: &Fleet, target: &Target) -> Vec<Diagnostic> {
+    let displaced = target.displaced.iter().map(|of| {
+        let (app, report) = (fleet.app(of.app), DisplacedReport::of(fleet, of));
+        let place = Place::Span(app.file, app.name_span);
+        Diagnostic::new(codes::placement::DISPLACED, place, report.to_string())
+            .help("add nodes, or ask for less: what found no other place is reported as well")
+    });
+    let overdrawn = target.overdrawn.iter().map(|of| {
+        let (cluster, report) = (fleet.cluster(of.cluster), OverdrawnReport::of(fleet, of));
+        let place = Place::Span(cluster.file, cluster.name_span);
+        Diagnostic::new(codes::placement::OVERDRAWN, place, report.to_string())
+            .help("add nodes, or move or lower what runs there whatever fits")
+    });
+    displaced.chain(overdrawn).collect()
 }
 
 /// One warning for each loss that an app must survive and does not.
@@ -57,8 +76,14 @@ fn words(shortfall: &Shortfall) -> (Code, &'static str, bool) {
         Shortfall::Quota { .. } => {
             (rights::OVER_QUOTA, "ask for less, or have the platform raise the quota in the Team", false)
         }
+        Shortfall::Unstated { .. } => {
+            (rights::QUOTA_NEEDS_REQUESTS, "state it in every container: it counts as nothing until then", false)
+        }
         Shortfall::NoWeightMatches { .. } => {
             (placement::NO_WEIGHT_MATCHES, "add a rule to `weights` that matches a selected cluster", true)
+        }
+        Shortfall::GaveWay { .. } => {
+            (placement::GAVE_WAY, "they run again as soon as there is room: add nodes, or allow more clusters", false)
         }
         Shortfall::Group { .. } => {
             (placement::GROUP_BROKEN, "allow clusters that suit the whole group, or free room in them", true)

@@ -9,12 +9,14 @@ mod clusters;
 mod deficits;
 mod diff_markdown;
 mod diff_text;
+mod full;
 mod located;
 mod names;
 mod plan;
 mod plan_text;
 mod references;
 mod remedy;
+mod steps;
 mod table;
 mod tides;
 mod values;
@@ -28,12 +30,13 @@ mod why_text;
 
 pub use capacity::capacity;
 pub use clusters::{ClusterReport, ResourceReport};
-pub use deficits::{deficits, lapses};
+pub use deficits::{deficits, lapses, pools};
 pub use diff_markdown::diff_markdown;
 pub use diff_text::diff_text;
 pub use located::{Located, Position, ReadFile, Related, located};
 pub use plan::{AppReport, MoveReport, PlanReport, SeatReport, TransferReport, WorkloadReport, plan};
 pub use references::references;
+pub use steps::{MovingReport, MovingRow, StepsReport, on_the_way, steps_of};
 pub use tides::{
     PhaseReport, SimulationReport, TideEvent, TidePhaseReport, TideReport, TideSimulation, TidesReport, simulate_tides,
     tides,

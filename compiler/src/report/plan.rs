@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::clusters::{ClusterReport, Load, cluster_report};
+use super::full::{BelowWeightReport, DisplacedReport, GrowingReport, OverdrawnReport};
+use super::steps::{self, MovingReport, StepsReport};
 use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
 use crate::Compiled;
@@ -26,8 +28,26 @@ pub struct PlanReport {
     pub transfers: Vec<TransferReport>,
     /// What differs from what runs, by app, workload and cluster.
     pub moves: Vec<MoveReport>,
+    /// Which of that the decider makes in steps, by app.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepsReport>,
+    /// Moves in steps that are on the way, by app: until their next step what runs stays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moving: Vec<MovingReport>,
     /// What could not be done, by app.
     pub shortfalls: Vec<AppShortfall>,
+    /// Replicas that no longer fit where they ran, by app, whether they found another place or not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub displaced: Vec<DisplacedReport>,
+    /// Pools in which more must run than their nodes hold, by (cluster, pool).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overdrawn: Vec<OverdrawnReport>,
+    /// Full clusters with less than what stated weights ask for, by app; the rest runs elsewhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub below_weight: Vec<BelowWeightReport>,
+    /// Pools whose autoscaler must add nodes, by (cluster, pool).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub growing: Vec<GrowingReport>,
     /// What could be given up for apps that are short, where their priority class asks for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preemptions: Vec<PreemptionReport>,
@@ -138,7 +158,8 @@ pub struct MoveReport {
     pub before: u32,
     /// Replicas that should run.
     pub after: u32,
-    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Evicted`, `Displaced`, `Refill` or `Removed`.
+    /// `New`, `Total`, `Weights`, `Intent`, `Taint`, `Lifecycle`, `Lost`, `Evicted`, `Group`, `Room`,
+    /// `Displaced`, `Refill` or `Removed`.
     pub cause: &'static str,
     /// The cause in words.
     pub why: &'static str,
@@ -152,7 +173,13 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         apps: Vec::with_capacity(fleet.apps.len()),
         transfers: transfers(compiled),
         moves: Vec::new(),
+        steps: steps::to_make(compiled),
+        moving: steps::on_the_way(compiled),
         shortfalls: Shortfall::all(compiled),
+        displaced: compiled.target.displaced.iter().map(|of| DisplacedReport::of(fleet, of)).collect(),
+        overdrawn: compiled.target.overdrawn.iter().map(|of| OverdrawnReport::of(fleet, of)).collect(),
+        below_weight: compiled.target.below_weight.iter().map(|of| BelowWeightReport::of(fleet, of)).collect(),
+        growing: compiled.target.growing.iter().map(|of| GrowingReport::of(fleet, of)).collect(),
         preemptions: compiled.preemptions.iter().filter_map(|of| preemption(fleet, of)).collect(),
         clusters: Vec::with_capacity(fleet.clusters.len()),
         tides: counting(compiled),
@@ -180,15 +207,17 @@ fn transfers(compiled: &Compiled) -> Vec<TransferReport> {
     all.map(|(app, was)| TransferReport { app: shown(app), was: shown(was) }).collect()
 }
 
-fn preemption(fleet: &Fleet, of: &Preemption) -> Option<PreemptionReport> {
+pub(super) fn preemption(fleet: &Fleet, of: &Preemption) -> Option<PreemptionReport> {
     let workload = |app: AppId, number: u16| Some(fleet.app(app).workloads.get(usize::from(number))?.key.clone());
     let victim = |victim: &Victim| {
         let workload = workload(victim.app, victim.workload)?;
         Some(VictimReport { app: fleet.app_name(victim.app), workload, replicas: victim.replicas })
     };
+    // the parts of a set ask as one
+    let whole = |key: SmolStr| key.split_once('#').map_or(key.clone(), |(object, _)| object.into());
     Some(PreemptionReport {
         app: fleet.app_name(of.app),
-        workload: workload(of.app, of.workload)?,
+        workload: whole(workload(of.app, of.workload)?),
         cluster: fleet.cluster(of.cluster).name.clone(),
         replicas: of.replicas,
         victims: of.victims.iter().filter_map(victim).collect(),
@@ -260,7 +289,7 @@ pub(super) fn move_reports<'a>(fleet: &'a Fleet, plan: &'a Plan, id: AppId) -> i
     let moves = plan.apps.get(id.index()).into_iter().flat_map(|plan| &plan.moves);
     let moves = moves.map(move |step| {
         let Move { workload, cluster, before, after, cause } = *step;
-        let (name, why) = cause_words(cause);
+        let (name, why) = cause_words(cause, after > before);
         MoveReport {
             app: fleet.app_name(id),
             workload: app.workloads.get(usize::from(workload)).map(|w| w.key.clone()).unwrap_or_default(),
@@ -298,16 +327,19 @@ fn removal_report(fleet: &Fleet, removal: &Removal) -> MoveReport {
 }
 
 /// A cause as one word and as a clause.
-fn cause_words(cause: Cause) -> (&'static str, &'static str) {
+fn cause_words(cause: Cause, grows: bool) -> (&'static str, &'static str) {
     match cause {
         Cause::New => ("New", "nothing ran before"),
-        Cause::Total => ("Total", "the total changed"),
+        Cause::Total if grows => ("Total", "more are wanted than ran"),
+        Cause::Total => ("Total", "fewer are wanted than ran"),
         Cause::Weights => ("Weights", "strategy or weights changed"),
         Cause::Intent => ("Intent", "the selector, the team's clusters or a bound no longer allow the cluster"),
         Cause::Taint => ("Taint", "a NoExecute taint is not tolerated"),
         Cause::Lifecycle => ("Lifecycle", "the cluster is Draining or Retired"),
         Cause::Lost => ("Lost", "the cluster is supposed lost"),
         Cause::Evicted => ("Evicted", "the cluster is lost to the app, or its toleration has run out"),
+        Cause::Group => ("Group", "its group is elsewhere, or another of it is there"),
+        Cause::Room => ("Room", "elsewhere there is room for more of it"),
         Cause::Displaced => ("Displaced", "the pool no longer holds them"),
         Cause::Refill => ("Refill", "in place of replicas that left another cluster, or were short"),
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::clusters::ClusterReport;
-use super::plan::{AppReport, PlanReport, SeatReport, VictimReport, WorkloadReport};
+use super::plan::{AppReport, PlanReport, PreemptionReport, SeatReport, VictimReport, WorkloadReport};
 use super::table::table;
 
 /// Clusters that a row lists; `wide` lists all.
@@ -46,6 +46,41 @@ impl PlanReport {
                 .collect();
             text.push_str(&table(&rows, &[], "  "));
         }
+        for (head, lines) in [
+            ("In steps", self.steps.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            ("On the way", self.moving.iter().map(ToString::to_string).collect()),
+        ] {
+            if !lines.is_empty() {
+                let _ = writeln!(text, "\n{head}");
+                for line in lines {
+                    let _ = writeln!(text, "  {line}");
+                }
+            }
+        }
+        if !self.displaced.is_empty() {
+            text.push_str("\nDisplaced\n");
+            for of in &self.displaced {
+                let _ = writeln!(text, "  {}: {of}", of.app);
+            }
+        }
+        if !self.overdrawn.is_empty() {
+            text.push_str("\nOverdrawn\n");
+            for of in &self.overdrawn {
+                let _ = writeln!(text, "  {of}");
+            }
+        }
+        if !self.below_weight.is_empty() {
+            text.push_str("\nLess than weights ask for\n");
+            for of in &self.below_weight {
+                let _ = writeln!(text, "  {}: {of}", of.app);
+            }
+        }
+        if !self.growing.is_empty() {
+            text.push_str("\nNodes to add\n");
+            for of in &self.growing {
+                let _ = writeln!(text, "  {of}");
+            }
+        }
         if !self.shortfalls.is_empty() {
             text.push_str("\nNot possible\n");
             for short in &self.shortfalls {
@@ -55,19 +90,7 @@ impl PlanReport {
         if !self.preemptions.is_empty() {
             text.push_str("\nPossible, if somebody gives way\n");
             for of in &self.preemptions {
-                let give =
-                    |victim: &VictimReport| format!("{} {} gave up {}", victim.app, victim.workload, victim.replicas);
-                let victims: Vec<String> = of.victims.iter().map(give).collect();
-                let _ = writeln!(
-                    text,
-                    "  {} {}: {} more in {}, if {}; `fleetwright preempt {}` does it",
-                    of.app,
-                    of.workload,
-                    of.replicas,
-                    of.cluster,
-                    victims.join(", "),
-                    of.app
-                );
+                let _ = writeln!(text, "  {} {of}", of.app);
             }
         }
         if wide {
@@ -88,6 +111,16 @@ impl PlanReport {
         let head = ["CLUSTER", "APPS", "OBJECTS", "REPLICAS", "REQUESTED OF ALLOCATABLE"].map(str::to_owned).to_vec();
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(self.clusters.iter().map(cluster_row)).collect();
         text.push_str(&table(&rows, &[1, 2, 3], "  "));
+    }
+}
+
+impl std::fmt::Display for PreemptionReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let give = |victim: &VictimReport| format!("{} {} gave up {}", victim.app, victim.workload, victim.replicas);
+        let victims: Vec<String> = self.victims.iter().map(give).collect();
+        let Self { app, workload, cluster, replicas, victims: _ } = self;
+        let victims = victims.join(", ");
+        write!(f, "{workload}: {replicas} more in {cluster}, if {victims}; `fleetwright preempt {app}` does it")
     }
 }
 

@@ -424,6 +424,7 @@ impl Remedies<'_> {
             }
             Deficit::Spread { .. }
             | Deficit::Quota { .. }
+            | Deficit::GaveWay { .. }
             | Deficit::Group { .. }
             | Deficit::NoWeightMatches { .. } => None,
         };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::located::{Position, ReadFile, positions};
-use super::plan::{MoveReport, move_reports};
+use super::plan::{MoveReport, PreemptionReport, move_reports, preemption};
 use super::references::needs;
 use super::remedy::Remedies;
 use super::verdicts::{grouped, remedy, verdicts_line};
@@ -56,6 +56,9 @@ pub struct WhyReport {
     pub moves: Vec<MoveReport>,
     /// What could not be done.
     pub shortfalls: Vec<Shortfall>,
+    /// What others could give up for it, where its priority class asks for that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preemptions: Vec<PreemptionReport>,
     /// The cluster that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterWhy>,
@@ -227,6 +230,10 @@ impl Explain<'_> {
                 .collect(),
             moves: move_reports(&self.compiled.fleet, &self.compiled.plan, self.id).collect(),
             shortfalls: deficits.map(|deficit| Shortfall::of(&self.compiled.fleet, self.id, deficit)).collect(),
+            preemptions: {
+                let own = self.compiled.preemptions.iter().filter(|of| of.app == self.id);
+                own.filter_map(|of| preemption(&self.compiled.fleet, of)).collect()
+            },
             cluster: cluster.map(|id| self.cluster(id, &written)),
         }
     }

@@ -76,6 +76,12 @@ impl WhyReport {
                 let _ = writeln!(text, "  {shortfall}");
             }
         }
+        if !self.preemptions.is_empty() {
+            text.push_str("\nPossible, if somebody gives way\n");
+            for of in &self.preemptions {
+                let _ = writeln!(text, "  {of}");
+            }
+        }
         let _ = write!(text, "\n{}\n", self.summary);
         for verdict in &self.verdicts {
             let names = if wide { verdict.clusters.join(", ") } else { short_list(&verdict.clusters) };

@@ -60,6 +60,8 @@ pub(super) struct Lane {
     offered: u64,
     /// Requested by DaemonSets on every node.
     daemon: i128,
+    /// The same when nothing was booked.
+    daemon_at_first: i128,
     /// What is left of a node for other pods.
     node: u64,
     /// Kept free, and used by others: pool-wide, ledger 0 only.
@@ -113,6 +115,7 @@ impl Lane {
         let mut lane = Self {
             offered: u64::try_from(offered.clamp(0, i128::from(MAX_NODE))).unwrap_or(MAX_NODE),
             daemon: daemon.clamp(0, MAX_POOL),
+            daemon_at_first: daemon.clamp(0, MAX_POOL),
             node: 0,
             reserved: reserved.clamp(0, MAX_POOL),
             others: others.clamp(0, MAX_POOL),
@@ -133,6 +136,17 @@ impl Lane {
 
     pub(super) fn is_booked(&self) -> bool {
         !self.booked.is_empty()
+    }
+
+    /// Takes back all pods and the DaemonSets that were booked. Whether there were any.
+    pub(super) fn unbook_all(&mut self) -> bool {
+        if self.booked.is_empty() && self.daemon == self.daemon_at_first {
+            return false;
+        }
+        self.booked.clear();
+        self.daemon = self.daemon_at_first;
+        self.resize();
+        true
     }
 
     /// Books `pods` pods, or takes them back when negative.
@@ -264,6 +278,11 @@ impl Lane {
             }
         }
         why.map(|cause| (room, cause))
+    }
+
+    /// Whether one more pod fits.
+    pub(super) fn holds_one(&self, request: u64, asked: Asked) -> bool {
+        self.is_offered() && request <= self.node && self.room(request, asked, 1).is_none()
     }
 
     /// The nodes that must exist for `pods` more pods; `None` if none is ever large enough, or for counts beyond 64

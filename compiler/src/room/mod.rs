@@ -25,7 +25,30 @@
 //! * **One request size alone is exact**: `n × floor(node / request)`, because the ledger `k = floor(node / request)`
 //!   charges exactly `1/k`. Ten nodes of 8 CPU hold ten pods of 5 CPU, and then no further one (ledger 1), although 30
 //!   CPU are free.
-//! * Mixtures may be promised somewhat more than a packing finds (`tests.rs` measures how much).
+//! * Mixtures may be promised more than the nodes hold: kube-scheduler spreads small pods, and what it leaves on each node is
+//!   too little for a large one, though all of it together would do.
+//!
+//! How much more, on 10,000 random sequences of apps in a pool of 1 to 40 nodes with DaemonSets, their pods put on the nodes one
+//! by one as kube-scheduler's defaults do (`fleetwright-bench packing 10000 1`; 85,147 answers; a test holds 400 sequences to
+//! what they come to):
+//!
+//! | pod sizes in the pool | others use it | promised too much | median, largest, of the promise | in sum | some promised, none fits | promised too little | promised pods that pend |
+//! |---|---|---|---|---|---|---|---|
+//! | 1 | no | never | | | never | never | none |
+//! | 2 | no | 38.8 % | 8.9 %, all | 1.4 % | 8.0 % | never | 1.4 % |
+//! | 3 | no | 54.5 % | 13.3 %, all | 2.6 % | 13.4 % | never | 2.4 % |
+//! | 4 | no | 60.9 % | 26.4 %, all | 4.5 % | 20.6 % | never | 5.0 % |
+//! | 5 and more | no | 60.4 % | 93.7 %, all | 8.7 % | 30.2 % | never | 10.4 % |
+//! | 1 | yes | 66.2 % | 16.0 %, all | 2.4 % | 21.3 % | never | 3.6 % |
+//! | 2 | yes | 71.2 % | 20.0 %, all | 3.0 % | 22.8 % | never | 3.5 % |
+//! | 3 | yes | 72.8 % | 33.7 %, all | 4.7 % | 29.0 % | never | 6.7 % |
+//! | 4 | yes | 68.9 % | 75.0 %, all | 6.6 % | 33.2 % | never | 8.6 % |
+//! | 5 and more | yes | 67.2 % | all, all | 10.8 % | 41.0 % | never | 15.1 % |
+//! | together | | 53.5 % | 27.2 %, all | 2.6 % | 19.7 % | never | 4.0 % |
+//!
+//! The shares are high because the sequences fill their pools: most answers are about the last few pods. Where pods that pend
+//! keep their seats, as they do until somebody observes the cluster, 33.2 % of the answers are too high, 1.1 % of the promised
+//! pods pend, and 9.3 % are too low: those seats are taken.
 //!
 //! Everything is an integer: ledger k counts in units of `node × k`, so `x` is `k × request` and a `1/k` is `node`.
 //!

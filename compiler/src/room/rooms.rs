@@ -11,6 +11,14 @@ use crate::base::{ClusterId, PoolId, Resources};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PoolRef(pub(super) u32);
 
+impl PoolRef {
+    /// Its position among all pools.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A distinct pod request of one [`Rooms`]. Its value carries no meaning: it depends on who asked first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RequestId(u32);
@@ -207,6 +215,17 @@ impl Rooms {
         Some(Room { replicas, real, limited_by })
     }
 
+    /// Whether one more pod fits; a pool of unknown capacity holds it.
+    #[must_use]
+    pub fn holds_one(&self, pool: PoolRef, request: RequestId) -> bool {
+        let (pool, request) = (self.get(pool), self.request_of(request));
+        let asked = pool.asked(pool.all_nodes, true);
+        let fits = |(resource, amount): &(ResourceId, u64)| {
+            pool.lane(*resource).is_some_and(|lane| lane.holds_one(*amount, asked))
+        };
+        !pool.known || (pool.overdrawn.is_none() && request.amounts.iter().all(fits))
+    }
+
     /// How many more pods fit if others used nothing. For replicas that are placed already: usage by others limits
     /// growth, it never makes a placed replica leave.
     #[must_use]
@@ -255,6 +274,19 @@ impl Rooms {
                 }
                 None => {}
             }
+        }
+    }
+
+    /// Takes back every booking there is, and forgets the log: marks are no longer valid. Versions change only where anything
+    /// was booked.
+    pub fn unbook_all(&mut self) {
+        self.log.clear();
+        for pool in &mut self.pools {
+            let mut changed = pool.overdrawn.take().is_some();
+            for (_, lane) in &mut pool.lanes {
+                changed |= lane.unbook_all();
+            }
+            pool.version += u64::from(changed);
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::ledger::{ClassId, Ledger};
 use super::view::{View, bounds, is_daemon};
-use super::{Scenario, Target, Verdict, headroom, quota, rooms};
+use super::{Scenario, Target, Verdict, headroom, held, quota, rooms};
 use crate::base::taint::{Taint, TaintEffect, first_untolerated};
 use crate::base::{AppId, ClusterId, SmolStr, workload_numbers};
 use crate::kinds::pod::fits_node;
@@ -148,7 +148,9 @@ pub fn explain(
     (id, cluster): (AppId, ClusterId),
 ) -> Explained {
     let mut ledger = headroom::booked(fleet, variants, record, target);
-    let view = View::new(fleet, variants, record, &Scenario::default(), &mut ledger);
+    let scenario = Scenario::default();
+    let view = View::new(fleet, variants, record, &scenario, &mut ledger)
+        .holding(held::held(fleet, record, &scenario), BTreeMap::new());
     let ledgers = Ledgers {
         empty: Ledger::new(rooms::pools(fleet, record)),
         daemons: headroom::with_daemons(fleet, variants, record, target),

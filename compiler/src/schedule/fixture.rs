@@ -214,6 +214,8 @@ impl FleetFixture {
                 exclusive: false,
                 previous_names: Vec::new(),
                 min_available_percent: None,
+                steps: None,
+                tide_steps: None,
                 failover_after_secs: None,
             },
             pods: Vec::new(),
@@ -259,10 +261,10 @@ impl FleetFixture {
             .collect();
         let mut clusters: Vec<SmolStr> = seats.iter().map(|seat| seat.cluster.clone()).collect();
         clusters.dedup();
-        let workloads =
-            self.fleet.app(id).workloads.iter().map(|w| {
-                (w.key.clone(), PlacedWorkload { weights: w.policy.digest.short().into(), seats: seats.clone() })
-            });
+        let workloads = self.fleet.app(id).workloads.iter().map(|w| {
+            let weights = w.policy.digest.short().into();
+            (w.key.clone(), PlacedWorkload { weights, seats: seats.clone(), gave_way: Vec::new() })
+        });
         let placed = PlacedApp { place: None, tier: None, clusters, workloads: workloads.collect() };
         self.record.apps.insert(("team".into(), app.into()), placed);
         self
@@ -500,6 +502,12 @@ impl AppFixture {
     /// Shares no cluster with the apps that have the same value of a label.
     pub fn apart(mut self, key: &str) -> Self {
         self.app.placement.anti_affinity = Some(key.into());
+        self
+    }
+
+    /// Never runs in two clusters.
+    pub fn exclusive(mut self) -> Self {
+        self.app.exclusive = true;
         self
     }
 

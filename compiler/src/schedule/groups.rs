@@ -6,7 +6,7 @@ use crate::base::{AppId, SmolStr, TeamId};
 use crate::model::{Fleet, Placement};
 
 /// Groups of two or more apps. Each app is in one at most.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Groups {
     groups: Vec<Group>,
     /// By app.
@@ -14,7 +14,7 @@ pub(super) struct Groups {
 }
 
 /// One group.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Group {
     /// `key=value`
     pub name: SmolStr,
@@ -37,6 +37,11 @@ impl Groups {
         let of = groups.iter().enumerate().flat_map(|(at, group)| group.members.iter().map(move |id| (*id, at)));
         let of = of.collect();
         Self { groups, of }
+    }
+
+    /// The first app of each group, in order of the groups.
+    pub fn leaders(&self) -> Vec<AppId> {
+        self.groups.iter().filter_map(|group| group.members.first().copied()).collect()
     }
 
     /// The group of an app.

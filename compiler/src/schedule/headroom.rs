@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::ledger::{Ledger, Resolved};
-use super::rooms;
+use super::rooms::{self, ClusterPools};
+use super::state::pool_id;
 use super::target::Target;
 use super::view::is_daemon;
+use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::model::Fleet;
 use crate::placements::Record;
@@ -56,6 +58,55 @@ pub(super) fn with_daemons(fleet: &Fleet, variants: &Variants, record: &Record, 
         book(&mut ledger, fleet, variants, target, id, true);
     }
     ledger
+}
+
+/// Room beside everything that runs.
+pub struct Beside<'a> {
+    fleet: &'a Fleet,
+    variants: &'a Variants,
+    pools: Vec<ClusterPools>,
+    ledger: Ledger,
+}
+
+impl std::fmt::Debug for Beside<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Beside").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Beside<'a> {
+    /// Beside a target.
+    #[must_use]
+    pub fn new(fleet: &'a Fleet, variants: &'a Variants, record: &Record, target: &Target) -> Self {
+        let ledger = booked(fleet, variants, record, target);
+        Self { fleet, variants, pools: rooms::pools(fleet, record), ledger }
+    }
+
+    /// Of so many more replicas of a workload in a cluster, or in a pool of it, how many fit; those are taken. All of them
+    /// where capacity is unknown or no question.
+    pub fn take(&mut self, id: AppId, workload: &str, cluster: &str, pool: Option<&SmolStr>, replicas: u32) -> u32 {
+        let workloads = &self.fleet.app(id).workloads;
+        let at = workloads.iter().position(|w| w.key == workload);
+        let (Some(at), Some(cluster)) = (at, self.fleet.cluster_id(cluster)) else { return 0 };
+        let ignores = workloads.get(at).is_some_and(|w| w.policy.capacity == Capacity::Ignore);
+        let variants = self.variants.apps.get(id.index());
+        let variant = variants.and_then(|variants| variants.of(cluster).workloads.get(at));
+        let Some(pod) = variant.and_then(|variant| variant.pod.as_deref()).filter(|_| !ignores) else {
+            return replicas;
+        };
+        let class = self.ledger.class(pod);
+        let pool = pool.zip(self.pools.get(cluster.index())).map(|(name, pools)| pool_id(pools, name));
+        match self.ledger.resolve(class, cluster, pool) {
+            Resolved::Unknown => replicas,
+            Resolved::Open | Resolved::Unusable => 0,
+            Resolved::Pool(pool) => {
+                let room = self.ledger.room_in(class, pool);
+                let fits = u32::try_from(room).unwrap_or(u32::MAX).min(replicas);
+                self.ledger.book(class, pool, fits);
+                fits
+            }
+        }
+    }
 }
 
 /// Books the seats of an app: those of its DaemonSets, or all others.

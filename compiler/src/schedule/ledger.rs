@@ -3,8 +3,9 @@
 //! Invariant: an answer depends on what is booked alone. What is remembered is remembered with the version of its cluster.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::rooms::ClusterPools;
 use crate::base::labels::Labels;
@@ -18,27 +19,26 @@ use crate::room::{EligiblePool, Excess, PoolRef, RequestId, Rooms, SetPart, Shor
 pub(super) struct ClassId(u32);
 
 /// All that is booked in the fleet.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     rooms: Rooms,
-    /// Nothing booked.
-    empty: Option<Rooms>,
     clusters: Vec<ClusterNodes>,
     masks: Vec<Mask>,
-    mask_ids: FxHashMap<MaskKey, usize>,
+    /// By a hash of what they are told apart by.
+    mask_ids: FxHashMap<u64, Vec<usize>>,
     classes: Vec<Class>,
     class_ids: FxHashMap<(usize, RequestId), ClassId>,
     /// By cluster: changes with every booking.
     versions: Vec<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ClusterNodes {
     known: bool,
     pools: Vec<Nodes>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Nodes {
     pool: PoolRef,
     facts: NodeFacts,
@@ -46,23 +46,28 @@ struct Nodes {
     count: u32,
 }
 
-type MaskKey = (Labels, Option<RequiredAffinity>, Vec<Toleration>);
-
 /// Pods that may use the same pools.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Mask {
     pod: PodFacts,
     /// By cluster id, once asked for.
     eligible: Vec<Option<Box<[EligiblePool]>>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Class {
     mask: usize,
     request: RequestId,
     /// By cluster id: the version at which the room was computed, and the room.
     rooms: Vec<Option<(u64, u64)>>,
+    /// The same by pool, where several workloads share the class: a booking changes one pool of a cluster.
+    pools: Vec<(u64, u64)>,
+    /// How many workloads are of this class, or ask for it again.
+    users: u32,
 }
+
+/// From so many users on, the room of a class is remembered by pool, too.
+const SHARED: u32 = 4;
 
 impl Ledger {
     /// Nothing booked.
@@ -82,7 +87,6 @@ impl Ledger {
             .collect();
         Self {
             rooms,
-            empty: None,
             versions: vec![0; clusters.len()],
             clusters,
             masks: Vec::new(),
@@ -95,18 +99,36 @@ impl Ledger {
     /// The class of a pod.
     pub fn class(&mut self, pod: &PodFacts) -> ClassId {
         let request = self.rooms.request(&pod.requests);
-        let key = (pod.node_selector.clone(), pod.required_affinity.clone(), pod.tolerations.clone());
         let count = self.clusters.len();
-        let masks = &mut self.masks;
-        let mask = *self.mask_ids.entry(key).or_insert_with(|| {
-            masks.push(Mask { pod: pod.clone(), eligible: vec![None; count] });
-            masks.len() - 1
-        });
+        let mask = self.mask(pod);
         let classes = &mut self.classes;
-        *self.class_ids.entry((mask, request)).or_insert_with(|| {
-            classes.push(Class { mask, request, rooms: vec![None; count] });
+        let id = *self.class_ids.entry((mask, request)).or_insert_with(|| {
+            classes.push(Class { mask, request, rooms: vec![None; count], pools: Vec::new(), users: 0 });
             ClassId(u32::try_from(classes.len() - 1).unwrap_or(u32::MAX))
+        });
+        if let Some(class) = self.classes.get_mut(id.0 as usize) {
+            class.users = class.users.saturating_add(1);
+        }
+        id
+    }
+
+    /// The pods that may use the same pools.
+    fn mask(&mut self, pod: &PodFacts) -> usize {
+        fn key(pod: &PodFacts) -> (&Labels, &Option<RequiredAffinity>, &[Toleration]) {
+            (&pod.node_selector, &pod.required_affinity, &pod.tolerations)
+        }
+        let same = self.mask_ids.entry(FxBuildHasher.hash_one(key(pod))).or_default();
+        let known = same.iter().copied().find(|at| self.masks.get(*at).is_some_and(|mask| key(&mask.pod) == key(pod)));
+        known.unwrap_or_else(|| {
+            self.masks.push(Mask { pod: pod.clone(), eligible: vec![None; self.clusters.len()] });
+            same.push(self.masks.len() - 1);
+            self.masks.len() - 1
         })
+    }
+
+    /// Whether several workloads are of a class.
+    pub fn is_shared(&self, class: ClassId) -> bool {
+        self.classes.get(class.0 as usize).is_some_and(|class| class.users >= SHARED)
     }
 
     /// The rooms that it books in.
@@ -126,11 +148,7 @@ impl Ledger {
 
     /// Takes every booking back.
     pub fn clear(&mut self) {
-        // Requests interned since are only names: they are interned again where they are needed.
-        match &self.empty {
-            Some(empty) => self.rooms.clone_from(empty),
-            None => self.empty = Some(self.rooms.clone()),
-        }
+        self.rooms.unbook_all();
         self.versions.iter_mut().for_each(|version| *version += 1);
     }
 
@@ -179,12 +197,46 @@ impl Ledger {
         if let Some((_, room)) = remembered.filter(|(at, _)| *at == version) {
             return Some(room);
         }
-        let request = self.classes.get(class.0 as usize)?.request;
-        let eligible = self.eligible(class, cluster).to_vec();
-        let room = self.rooms.sum_room(&eligible, request)?.replicas;
+        let room = self.sum_room(class, cluster)?;
         let class = self.classes.get_mut(class.0 as usize)?;
         *class.rooms.get_mut(cluster.index())? = Some((version, room));
         Some(room)
+    }
+
+    /// Whether a cluster has room for so many replicas; unknown capacity has.
+    pub fn holds(&mut self, class: ClassId, cluster: ClusterId, replicas: u32) -> bool {
+        let known = self.classes.get(class.0 as usize).and_then(|c| c.rooms.get(cluster.index()).copied()?);
+        let is_current = |(at, _): &(u64, u64)| self.versions.get(cluster.index()) == Some(at);
+        if known.as_ref().is_some_and(is_current) || replicas != 1 || !self.is_known(cluster) {
+            return self.room(class, cluster).is_none_or(|room| room >= u64::from(replicas));
+        }
+        self.eligible(class, cluster);
+        let class = self.classes.get(class.0 as usize);
+        let pools = class.and_then(|c| self.masks.get(c.mask)?.eligible.get(cluster.index())?.as_deref());
+        let fits = |pool: &EligiblePool| class.is_some_and(|c| self.rooms.holds_one(pool.pool, c.request));
+        pools.unwrap_or_default().iter().any(fits)
+    }
+
+    fn sum_room(&mut self, class: ClassId, cluster: ClusterId) -> Option<u64> {
+        self.eligible(class, cluster);
+        let class = self.classes.get_mut(class.0 as usize)?;
+        let eligible = self.masks.get(class.mask)?.eligible.get(cluster.index())?.as_deref()?;
+        if class.users < SHARED {
+            return Some(self.rooms.sum_room(eligible, class.request)?.replicas);
+        }
+        if class.pools.is_empty() {
+            class.pools = vec![(u64::MAX, 0); self.rooms.all_pools().len()];
+        }
+        let mut sum = 0_u64;
+        for pool in eligible {
+            let version = self.rooms.version(pool.pool);
+            let remembered = class.pools.get_mut(pool.pool.index())?;
+            if remembered.0 != version {
+                *remembered = (version, self.rooms.room(pool.pool, class.request)?.replicas);
+            }
+            sum = sum.saturating_add(remembered.1);
+        }
+        Some(sum)
     }
 
     /// The pool of a recorded seat, if the class may use it: the recorded one, or the only one there is.
@@ -348,9 +400,31 @@ impl Ledger {
         all.iter().copied().find(holds).or_else(|| all.first().copied())
     }
 
+    /// How many more replicas a pool holds; no bound where its capacity is unknown.
+    pub fn room_in(&self, class: ClassId, pool: PoolRef) -> u64 {
+        let class = self.classes.get(class.0 as usize);
+        class.and_then(|c| self.rooms.room(pool, c.request)).map_or(u64::MAX, |room| room.replicas)
+    }
+
     /// Pools in which more is booked than their nodes hold.
     pub fn overdrawn(&self) -> Vec<PoolRef> {
         self.rooms.all_pools().filter(|pool| self.rooms.is_overdrawn(*pool)).collect()
+    }
+
+    /// By how much more is booked in a pool than its nodes hold, by resource.
+    pub fn overdraft(&self, pool: PoolRef) -> Vec<(SmolStr, i128)> {
+        self.rooms.overdraft(pool).into_iter().map(|of| (of.resource, of.missing)).collect()
+    }
+
+    /// The cluster of a pool.
+    pub fn cluster_of(&self, pool: PoolRef) -> ClusterId {
+        self.rooms.cluster_of(pool)
+    }
+
+    /// Pools that need nodes an autoscaler must add, with how many.
+    pub fn nodes_to_add(&self) -> Vec<(PoolRef, u64)> {
+        let pools = self.rooms.all_pools().map(|pool| (pool, self.rooms.nodes_to_add(pool)));
+        pools.filter(|(_, nodes)| *nodes > 0).collect()
     }
 
     /// How many of these replicas a pool holds, if usage by others is left aside.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::state::pool_name;
-use super::target::{AppTarget, Target};
+use super::target::{AppTarget, Deficit, Target};
 use crate::base::{AppId, SmolStr, workload_numbers};
 use crate::model::Fleet;
-use crate::placements::{PlacedApp, PlacedSeat, PlacedWorkload};
+use crate::placements::{GaveWay, PlacedApp, PlacedSeat, PlacedWorkload};
 
 /// The target as the record would hold it, by (team, app): scheduling again with it changes nothing.
 #[must_use]
@@ -34,7 +34,17 @@ fn placed_app(fleet: &Fleet, id: AppId, target: &AppTarget) -> PlacedApp {
         let mut seats: Vec<PlacedSeat> = seats.collect();
         seats.sort();
         let weights = former.unwrap_or_else(|| workload.policy.digest.short().into());
-        workloads.insert(workload.key.clone(), PlacedWorkload { weights, seats });
+        let gave_way = target.deficits.iter().filter_map(|deficit| match deficit {
+            Deficit::GaveWay { workload, to, cluster, replicas } if *workload == index => {
+                let to = fleet.app(*to);
+                let to = (fleet.team(to.team).name.clone(), to.name.clone());
+                Some(GaveWay { to, cluster: name(*cluster), replicas: *replicas })
+            }
+            _ => None,
+        });
+        let mut gave_way: Vec<GaveWay> = gave_way.collect();
+        gave_way.sort();
+        workloads.insert(workload.key.clone(), PlacedWorkload { weights, seats, gave_way });
     }
     let tiers = fleet.app(id).placement.first_fit();
     let tier = tiers.zip(target.tier).and_then(|(tiers, at)| tiers.get(usize::from(at))).map(|tier| tier.name.clone());

@@ -25,9 +25,9 @@ pub(super) struct Scope {
 
 /// Clusters of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Limits {
+pub(super) struct Limits {
     /// Where new replicas may come.
-    admits: ClusterSet,
+    pub admits: ClusterSet,
     /// Where placed ones stay.
     keeps: ClusterSet,
 }
@@ -61,28 +61,32 @@ impl Stage<'_, '_> {
         tiers.get(usize::from(at)).map(|tier| tier.clusters.clone())
     }
 
-    /// The first of a group goes where all of it may be; the others go where the first is.
+    /// The first of a group goes where all of it may be, or where the group gathers; the others go where the first is.
     fn together(&self, id: AppId) -> Option<Limits> {
         let group = self.view.together.of(id)?;
         let leader = *group.members.first()?;
+        let home = self.homes.get(&leader);
         if leader != id {
-            let set = self.apps[leader.index()].clusters.clone();
+            let own = &self.apps[leader.index()].clusters;
+            let gathered = |home: &&ClusterSet| !own.is_empty() && own.without(home).is_empty();
+            let set = home.filter(|home| !gathered(home)).unwrap_or(own).clone();
             // Without a place for the first, what runs stays.
             let all = || ClusterSet::all(self.view.fleet.clusters.len());
             return Some(Limits { keeps: if set.is_empty() { all() } else { set.clone() }, admits: set });
         }
         let common = |of: &dyn Fn(AppId) -> ClusterSet| {
             let sets = group.members.iter().map(|member| of(*member));
-            sets.reduce(|a, b| a.and(&b)).unwrap_or_default()
+            let common = sets.reduce(|a, b| a.and(&b)).unwrap_or_default();
+            home.map_or_else(|| common.clone(), |home| common.and(home))
         };
         Some(Limits {
-            admits: common(&|member| self.view.app(member).fresh.clone()),
+            admits: common(&|member| self.view.fresh(member).into_owned()),
             keeps: common(&|member| self.view.fleet.app(member).placement.candidates.clone()),
         })
     }
 
     /// Nothing new comes where another of the group is; where two are, the later leaves.
-    fn apart(&self, id: AppId) -> Option<Limits> {
+    pub fn apart(&self, id: AppId) -> Option<Limits> {
         let group = self.view.apart.of(id)?;
         let (mut taken, mut earlier) = (ClusterSet::empty(), ClusterSet::empty());
         let mut before = true;
@@ -102,7 +106,7 @@ impl Stage<'_, '_> {
     }
 
     /// Where an app is.
-    fn used(&self, id: AppId) -> ClusterSet {
+    pub fn used(&self, id: AppId) -> ClusterSet {
         let state = &self.apps[id.index()];
         if self.view.fleet.app(id).workloads.iter().all(|workload| workload.replicas == 0) {
             return state.clusters.clone();
@@ -133,16 +137,21 @@ impl Stage<'_, '_> {
         &self.scopes[id.index()]
     }
 
+    /// Whether anything narrows an app.
+    pub fn is_narrowed(&self, id: AppId) -> bool {
+        *self.scope(id) != Scope::default()
+    }
+
     /// Whether new replicas of an app may come to a cluster.
     pub fn is_fresh(&self, id: AppId, cluster: ClusterId) -> bool {
-        self.view.app(id).fresh.contains(cluster) && self.scope(id).admits(cluster)
+        self.view.is_fresh(id, cluster) && self.scope(id).admits(cluster)
     }
 
     /// The clusters that new replicas of an app may come to.
     pub fn fresh(&self, id: AppId) -> ClusterSet {
-        let fresh = &self.view.app(id).fresh;
-        if *self.scope(id) == Scope::default() {
-            return fresh.clone();
+        let fresh = self.view.fresh(id);
+        if !self.is_narrowed(id) {
+            return fresh.into_owned();
         }
         fresh.iter().filter(|cluster| self.scope(id).admits(*cluster)).collect()
     }

@@ -8,7 +8,7 @@ use super::quota::{self, AppUsage, Left, Pods, Usage};
 use super::scope::Scope;
 use super::state::{AppState, Row, by_cluster, pool_name};
 use super::view::{View, is_daemon};
-use super::{Deficit, view};
+use super::{Deficit, Displaced, view};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::kinds::pod::PodFacts;
@@ -23,6 +23,10 @@ pub(super) struct Stage<'v, 'a> {
     pub apps: Vec<AppState>,
     /// By app id: what narrows its clusters, as it was when it was looked at last.
     pub scopes: Vec<Scope>,
+    /// By the first app of a group that shares its clusters and is not together: where it gathers.
+    pub homes: BTreeMap<AppId, ClusterSet>,
+    /// Where it cannot, by the same: the first found no place there. Of this pass.
+    pub unfit: Vec<(AppId, ClusterSet)>,
     /// By app id, what the record has: what a pass placed and a later one takes back has nothing to keep.
     pub recorded: Vec<AppState>,
     /// Usage of the teams' quotas.
@@ -33,6 +37,8 @@ pub(super) struct Stage<'v, 'a> {
     pub displaced: BTreeMap<(AppId, usize, ClusterId), u32>,
     /// The same, of all passes.
     pub displaced_in_all: BTreeMap<(AppId, usize), u32>,
+    /// Each time that replicas were displaced, of all passes.
+    pub displacements: Vec<Displaced>,
     /// By app id.
     pub deficits: Vec<Vec<Deficit>>,
 }

@@ -1,11 +1,11 @@
 //! What runs, with dense ids: read from the lock, changed by each pass, written back by [`placed`](super::placed()).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::rooms::{ClusterPools, OTHER_POOL};
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
 use crate::model::{App, ClusterSet, Fleet};
-use crate::placements::{PlacedWorkload, Record};
+use crate::placements::{PlacedApp, PlacedWorkload, Record};
 
 /// Where an app runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,6 +61,22 @@ fn app(fleet: &Fleet, record: &Record, pools: &[ClusterPools], id: AppId) -> App
         let new = |_| WorkloadState { weights: Weights::New, rows: Vec::new() };
         return AppState { workloads: app.workloads.iter().map(new).collect(), ..AppState::default() };
     };
+    state_of(fleet, app, pools, placed)
+}
+
+/// Where the moves lead that apps of these are on.
+pub(super) fn targets(
+    fleet: &Fleet,
+    record: &Record,
+    held: &BTreeSet<AppId>,
+    pools: &[ClusterPools],
+) -> BTreeMap<AppId, AppState> {
+    let known = record.moves.iter().filter_map(|((team, app), open)| Some((fleet.app_id(team, app)?, open)));
+    let held = known.filter(|(id, _)| held.contains(id));
+    held.map(|(id, open)| (id, state_of(fleet, fleet.app(id), pools, &open.target))).collect()
+}
+
+fn state_of(fleet: &Fleet, app: &App, pools: &[ClusterPools], placed: &PlacedApp) -> AppState {
     let workloads = workloads(fleet, app, pools, &placed.workloads);
     AppState {
         known: true,
@@ -111,7 +127,8 @@ fn workloads(
 /// Stands for a recorded pool that is no longer there.
 pub(super) const NO_POOL: PoolId = PoolId(u16::MAX);
 
-fn pool_id(pools: &ClusterPools, name: &str) -> PoolId {
+/// The id of a pool by its name; [`NO_POOL`] where there is none of that name.
+pub(super) fn pool_id(pools: &ClusterPools, name: &str) -> PoolId {
     let position = pools.specs.iter().position(|spec| spec.name == name);
     position.and_then(|p| u16::try_from(p).ok()).map_or(NO_POOL, PoolId)
 }

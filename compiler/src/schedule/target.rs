@@ -2,7 +2,7 @@
 
 use super::stage::Stage;
 use super::state::{Weights, by_cluster};
-use super::verdict::verdicts;
+use super::verdict::{Shared, verdicts};
 use crate::api::Lifecycle;
 use crate::base::{AppId, ClusterId, PoolId, SmolStr, workload_numbers};
 use crate::divide::share::divide_by_seats;
@@ -15,6 +15,87 @@ pub struct Target {
     pub apps: Vec<AppTarget>,
     /// Whether another pass would change nothing. The check refuses a target that is not.
     pub settled: bool,
+    /// Replicas that ran and no longer fit where they were, whether they found another place or not; ascending.
+    pub displaced: Vec<Displaced>,
+    /// Pools in which more must run than their nodes hold, by (cluster, pool).
+    pub overdrawn: Vec<Overdrawn>,
+    /// Clusters that are full with less than what stated weights ask for; the rest runs elsewhere, or is unplaced. Ascending.
+    pub below_weight: Vec<BelowWeight>,
+    /// Pools whose autoscaler must add nodes for what runs there, by (cluster, pool).
+    pub growing: Vec<Growing>,
+}
+
+/// A workload that a full cluster has less of than its weight asks for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BelowWeight {
+    /// The app.
+    pub app: AppId,
+    /// Which of its workloads.
+    pub workload: u16,
+    /// Where.
+    pub cluster: ClusterId,
+    /// Replicas it has there.
+    pub replicas: u32,
+    /// Replicas that it would have if there were room.
+    pub asked: u32,
+}
+
+/// A pool that needs more nodes than exist, and may have them (`scalableTo`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Growing {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The pool.
+    pub pool: PoolId,
+    /// How many more nodes; at least one.
+    pub nodes: u64,
+}
+
+/// Replicas that ran in a pool which no longer holds them: nodes vanished, requests grew.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Displaced {
+    /// The app.
+    pub app: AppId,
+    /// Which of its workloads.
+    pub workload: u16,
+    /// Where they were.
+    pub cluster: ClusterId,
+    /// The pool; `None` where it is no longer there.
+    pub pool: Option<PoolId>,
+    /// How many.
+    pub replicas: u32,
+    /// By how much all that ran in the pool exceeds its nodes, by resource.
+    pub short: Vec<(SmolStr, i128)>,
+}
+
+/// A pool that holds less than what must run in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Overdrawn {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The pool.
+    pub pool: PoolId,
+    /// By how much, by resource.
+    pub short: Vec<(SmolStr, i128)>,
+    /// What is booked there whatever fits: app, workload, replicas, and why.
+    pub by: Vec<(AppId, u16, u32, InFull)>,
+}
+
+/// Why replicas are booked whatever fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InFull {
+    /// It is on a move in steps, and its room is kept for it at both ends.
+    Moving,
+    /// A person froze the app.
+    Suspended,
+    /// `capacity: Ignore`.
+    Ignored,
+    /// Its data lies there.
+    Bound,
+    /// It never runs in two clusters.
+    Exclusive,
+    /// An override writes the number.
+    Written,
 }
 
 /// Where one app should run.
@@ -167,6 +248,17 @@ pub enum Deficit {
         /// The most allowed.
         hard: i128,
     },
+    /// What it gave up by a preemption that a person accepted, and is still short of.
+    GaveWay {
+        /// Which of the app's workloads.
+        workload: u16,
+        /// For which app.
+        to: AppId,
+        /// Where.
+        cluster: ClusterId,
+        /// How many replicas.
+        replicas: u32,
+    },
     /// It is where its group does not allow it, and has no place elsewhere.
     Group {
         /// `key=value`
@@ -186,10 +278,19 @@ pub enum Deficit {
 /// The target of a stage that has settled.
 pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
     let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
-    Target { apps: ids.into_iter().map(|id| app_target(stage, id)).collect(), settled: false }
+    let mut shared = Shared::default();
+    let apps = ids.into_iter().map(|id| app_target(stage, &mut shared, id)).collect();
+    Target {
+        apps,
+        settled: false,
+        displaced: stage.what_was_displaced(),
+        overdrawn: stage.what_is_overdrawn(),
+        below_weight: stage.what_is_below_weight(),
+        growing: stage.what_must_grow(),
+    }
 }
 
-fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
+fn app_target<'a>(stage: &mut Stage<'_, 'a>, shared: &mut Shared<'a>, id: AppId) -> AppTarget {
     let state = &stage.apps[id.index()];
     let mut seats = Vec::new();
     let mut former_weights = Vec::new();
@@ -207,18 +308,23 @@ fn app_target(stage: &mut Stage<'_, '_>, id: AppId) -> AppTarget {
         };
         let from = seats.len();
         seats.extend(workload.rows.iter().map(seat));
+        if stage.view.leads_to(id).is_some() {
+            stage.view.recorded_counts(id, usize::from(index), &mut seats[from..]);
+            continue;
+        }
         complete(stage, id, usize::from(index), &mut seats[from..]);
         bound(stage, id, usize::from(index), &mut seats[from..]);
     }
     let mut deficits = std::mem::take(&mut stage.deficits[id.index()]);
     stage.look_around(id);
     deficits.extend(stage.broken_groups(id));
+    deficits.extend(stage.what_gave_way(id, &deficits));
     deficits.sort();
     AppTarget {
         tier: stage.apps[id.index()].tier,
         clusters: stage.apps[id.index()].clusters.clone(),
         seats,
-        verdicts: verdicts(stage, id, &deficits),
+        verdicts: verdicts(stage, shared, id, &deficits),
         deficits,
         former_weights,
     }

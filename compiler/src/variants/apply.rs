@@ -98,8 +98,31 @@ impl Build<'_> {
             sheet.issues.extend(named);
             workloads.push(WorkloadVariant { pod, replicas: written.replicas, completions: written.completions });
         }
+        self.added_parts(&objects, &mut sheet.issues);
         let built = Built { objects, late: Vec::new() };
         Variant { workloads, rules, vars, built: OnceLock::from(built) }
+    }
+
+    /// Parts of sets that no manifest has: nothing would count their pods.
+    fn added_parts(&self, objects: &[Arc<Template>], issues: &mut Vec<Issue>) {
+        let sets = self.app.workloads.chunk_by(|a, b| a.object == b.object);
+        for (parts, first) in sets.filter_map(|parts| Some((parts, parts.first().filter(|w| w.part.is_some())?))) {
+            let (object, now) = (&self.app.objects[first.object], &objects[first.object]);
+            let Some(custom) = object.custom.as_ref().filter(|_| *now != self.base[first.object]) else { continue };
+            let known = |name: &SmolStr| parts.iter().any(|workload| workload.part.as_ref() == Some(name));
+            for part in custom.components(&now.value()).into_iter().filter(|part| !known(&part.name)) {
+                issues.push(Issue {
+                    code: codes::overrides::PART_ADDED,
+                    place: Place::Span(object.file, object.facts.name_span),
+                    text: format!("an override adds part `{}`, which the manifest does not have", part.name),
+                    help: Some(
+                        "write it into the manifest, with no pods where it is not wanted; overrides then state how many"
+                            .to_owned(),
+                    ),
+                    object: first.object,
+                });
+            }
+        }
     }
 
     /// The objects; those that no rule touches are the app's own.

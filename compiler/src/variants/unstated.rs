@@ -6,26 +6,34 @@
 use std::collections::BTreeMap;
 
 use super::Variants;
-use crate::base::SmolStr;
+use crate::base::{AppId, SmolStr};
 use crate::diag::{Diagnostic, Diagnostics, Place, codes};
 use crate::model::Fleet;
 
+/// What the quotas of its team count and a workload does not state: `requests.cpu (container `main`)`, by resource.
+#[must_use]
+pub fn unstated(fleet: &Fleet, variants: &Variants, app: AppId, workload: usize) -> Vec<String> {
+    let mut unstated: BTreeMap<&SmolStr, &SmolStr> = BTreeMap::new();
+    let Some(variants) = variants.apps.get(app.index()) else { return Vec::new() };
+    let pods = variants.variants.iter().filter_map(|v| v.workloads.get(workload)?.pod.as_deref());
+    for pod in pods {
+        for name in fleet.team(fleet.app(app).team).quota.iter().flat_map(|quota| quota.hard.keys()) {
+            if let Some(container) = pod.unset(name).first() {
+                unstated.entry(name).or_insert(container);
+            }
+        }
+    }
+    unstated.iter().map(|(name, container)| format!("{name} (container `{container}`)")).collect()
+}
+
 /// Reports every workload once, with the resources and the containers that do not state them.
 pub(super) fn report(fleet: &Fleet, variants: &Variants, diagnostics: &mut Diagnostics) {
-    for (app, variants) in fleet.apps.iter().zip(&variants.apps) {
+    for id in fleet.app_ids() {
+        let app = fleet.app(id);
         let team = fleet.team(app.team);
         for (index, workload) in app.workloads.iter().enumerate() {
-            let mut unstated: BTreeMap<&SmolStr, &SmolStr> = BTreeMap::new();
-            let pods = variants.variants.iter().filter_map(|v| v.workloads.get(index)?.pod.as_deref());
-            for pod in pods {
-                for name in team.quota.iter().flat_map(|quota| quota.hard.keys()) {
-                    if let Some(container) = pod.unset(name).first() {
-                        unstated.entry(name).or_insert(container);
-                    }
-                }
-            }
             let object = &app.objects[workload.object];
-            let list: Vec<String> = unstated.iter().map(|(name, c)| format!("{name} (container `{c}`)")).collect();
+            let list = unstated(fleet, variants, id, index);
             if !list.is_empty() {
                 diagnostics.push(
                     Diagnostic::new(

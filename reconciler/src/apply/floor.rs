@@ -67,6 +67,8 @@ pub fn floors(
                 Fill::Bounds { .. } | Fill::AsIs => None,
             });
             let total = wanted.fold(0_u32, u32::saturating_add);
+            // What a move runs twice for a step is wanted once.
+            let total = if compiled.moving.contains(&id) { total.min(workload.replicas) } else { total };
             let elsewhere = observation.clusters.iter().filter(|(name, _)| **name != fleet.cluster(cluster).name);
             let answering = elsewhere.filter(|(_, seen)| matches!(seen.answers, Answers::Yes { .. }));
             let ready =

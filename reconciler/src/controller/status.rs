@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleetwright_compiler::base::{AppId, ClusterId, SmolStr};
 use fleetwright_compiler::placements::OutageState;
 use fleetwright_compiler::plan::Fill;
+use fleetwright_compiler::report::{MovingReport, on_the_way};
 use fleetwright_compiler::what_if;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub struct Status {
     pub holds: Vec<HoldStatus>,
     /// Apps whose placement stays as it is, as `team/app`.
     pub suspended: Vec<SmolStr>,
+    /// Moves in steps that are on the way, by app.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moving: Vec<MovingReport>,
     /// By name.
     pub clusters: Vec<ClusterStatus>,
     /// By team and app.
@@ -177,6 +181,7 @@ pub fn status(wanted: Option<&Wanted>, turns: &BTreeMap<SmolStr, Turn>, reports:
         reports,
         holds: holds.collect(),
         suspended: state.suspended.clone(),
+        moving: on_the_way(wanted.compiled()),
         clusters: wanted.clusters().map(|name| cluster(wanted, name, turns.get(name), &apps)).collect(),
         apps,
     }

@@ -1,9 +1,9 @@
 //! The only place that sees more than one cause: which of several proposals comes first.
 //!
-//! Failover > return > lifecycle > tide > pin > capacity > settle: what keeps things running before what changes them, and
+//! Failover > return > lifecycle > tide > pin > move > capacity > settle: what keeps things running before what changes them, and
 //! what people merged before what only tidies up. One commit at a time, so that the next is decided on what it left.
 
-use super::causes::{capacity, failover, pin, returning, settle, tide};
+use super::causes::{capacity, failover, moves, pin, returning, settle, tide};
 use super::{DecideError, Live, Planned, Proposal, Report, Urgency, View};
 use crate::commit::Cause;
 use crate::instant;
@@ -15,6 +15,7 @@ pub(super) fn ranked(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Vec<P
     proposals.extend(returning::propose(view, reports)?);
     proposals.extend(tide::propose(view, reports)?);
     proposals.extend(pin::propose(view, reports)?);
+    proposals.extend(moves::propose(view, reports)?);
     proposals.extend(capacity::propose(view, reports)?);
     proposals.extend(settle::propose(view));
     proposals.sort_by_key(|proposal| rank(proposal.cause));
@@ -57,7 +58,8 @@ fn rank(cause: Cause) -> u8 {
         Cause::Lifecycle => 3,
         Cause::Tide => 4,
         Cause::Pin => 5,
-        Cause::Capacity => 6,
-        Cause::Settle => 7,
+        Cause::Move => 6,
+        Cause::Capacity => 7,
+        Cause::Settle => 8,
     }
 }

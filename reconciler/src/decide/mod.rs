@@ -16,6 +16,7 @@ pub mod orders;
 mod planned;
 mod proposal;
 mod situation;
+mod stepped;
 
 use std::collections::BTreeMap;
 

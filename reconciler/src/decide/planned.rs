@@ -1,5 +1,6 @@
 //! From a proposal to a commit: compile what it proposes, and write down what differs.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -10,6 +11,8 @@ use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{FleetFiles, Limits, Overlay, RepoPath};
 use fleetwright_compiler::{CompileError, Compiled, Refusal, compile, schedule, what_if};
 
+use super::causes::tide;
+use super::stepped::{self, Opened, Opening};
 use super::{DecideError, Intents, Placed, Proposal, Situation};
 use crate::commit::{Cause, Trailers};
 use crate::ports::{Author, CommitId, NewCommit};
@@ -76,22 +79,43 @@ pub fn realise(
     };
     let before = situation.live.as_ref().map(|live| &live.record);
     let supposes = proposal.scenario != Scenario::default();
-    let compiled_anew;
-    let compiled = match current {
-        // What is live was compiled a moment ago.
-        Some(current) if before == Some(&proposal.record) && !supposes && !moves_pin => current,
-        Some(_) | None => {
-            compiled_anew = compiled_with(situation, files, &proposal.record, &proposal.scenario)?;
-            &compiled_anew
-        }
-    };
     let mut record = proposal.record.clone();
-    rename_suspended(&mut record, compiled)?;
-    write_placements(&mut record, compiled, &placements_after(compiled, proposal.only.as_ref()))?;
+    let mut compiled = match current {
+        // What is live was compiled a moment ago.
+        Some(current) if before == Some(&proposal.record) && !supposes && !moves_pin => Cow::Borrowed(current),
+        Some(_) | None => Cow::Owned(compiled_with(situation, files, &record, &proposal.scenario)?),
+    };
+    if proposal.cause == Cause::Pin {
+        let recorded = situation.live.as_ref().map(|live| live.state.tides.clone()).unwrap_or_default();
+        if let Some(tides) = tide::with_first_phases(&compiled, &recorded, situation.now_secs) {
+            record.put_state(RepoPath::new("state/tides.yaml")?, &tides);
+            compiled = Cow::Owned(compiled_with(situation, files, &record, &proposal.scenario)?);
+        }
+    }
+    rename_suspended(&mut record, &compiled)?;
+    let only = proposal.only.as_ref();
+    // What these propose is in the record already, so what runs is what is live.
+    let proposes_places = matches!(proposal.cause, Cause::Rebalance | Cause::Undo);
+    let runs =
+        current.filter(|_| proposes_places).map_or(&compiled.record.apps, |current| &current.record.apps).clone();
+    let opening = Opening { cause: proposal.cause, key: proposal.key.as_ref(), now_secs: situation.commit_time_secs() };
+    let mut opened = Opened::new();
+    let mut placed = placements_after(&compiled, only);
+    while opening.open(&compiled, &runs, &placed, &mut opened, &mut record)? {
+        // With these where they are, and the room reserved that they go to, others may find less than without.
+        compiled = Cow::Owned(compiled_with(situation, files, &record, &proposal.scenario)?);
+        placed = placements_after(&compiled, only);
+    }
+    let opened_now: BTreeSet<_> = opened.keys().map(|(team, app)| format!("{team}/{app}")).collect();
+    let in_steps = stepped::first_steps(&compiled, opened, &mut placed, &mut record)?;
+    write_placements(&mut record, &compiled, &placed)?;
     if supposes {
         // What is written must hold without what was supposed: the commit must not cause another.
         let settled = compiled_with(situation, files, &record, &Scenario::default())?;
-        write_placements(&mut record, &settled, &placements_after(&settled, proposal.only.as_ref()))?;
+        write_placements(&mut record, &settled, &placements_after(&settled, only))?;
+        stepped::keep_moves(&mut record, &settled)?;
+    } else {
+        stepped::keep_moves(&mut record, &compiled)?;
     }
     let nothing = RecordFiles::default();
     let edits = record.edits_since(before.unwrap_or(&nothing));
@@ -103,10 +127,18 @@ pub fn realise(
         main: main.clone(),
         cause: proposal.cause,
         key: key.clone(),
+        steps: proposal.steps.clone(),
         term: proposal.person.is_none().then(|| situation.term()),
     };
-    let plan = plan_text(&report::plan(compiled), proposal.only.as_ref());
-    let body = [proposal.body.trim(), plan.trim()].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>();
+    let mut plan = report::plan(&compiled);
+    plan.moves.retain(|of| !opened_now.contains(&of.app));
+    let plan = plan_text(&plan, proposal.only.as_ref());
+    let in_steps = in_steps.join("\n");
+    let body = [proposal.body.trim(), plan.trim(), in_steps.trim()]
+        .iter()
+        .filter(|part| !part.is_empty())
+        .copied()
+        .collect::<Vec<_>>();
     Ok(Some(Planned {
         cause: proposal.cause,
         key,
@@ -117,7 +149,7 @@ pub fn realise(
         message: trailers.message(&proposal.subject, &body.join("\n\n")),
         time_secs: situation.commit_time_secs(),
         person: proposal.person.clone(),
-        unplaced: unplaced(compiled),
+        unplaced: unplaced(&compiled),
     }))
 }
 
@@ -157,7 +189,8 @@ fn key_of(cause: Cause, main: &CommitId, edits: &BTreeMap<RepoPath, Option<Vec<u
     super::key(cause, &parts)
 }
 
-/// Where everything runs afterwards; apps that are not meant stay where they are, and so do suspended ones.
+/// Where everything runs afterwards; apps that are not meant stay where they are, and so do those that are
+/// suspended or on a move in steps.
 fn placements_after(compiled: &Compiled, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> Placed {
     let mut placed = schedule::placed(&compiled.fleet, &compiled.target);
     if let Some(only) = only {
@@ -165,8 +198,10 @@ fn placements_after(compiled: &Compiled, only: Option<&BTreeSet<(SmolStr, SmolSt
         let rest = compiled.record.apps.iter().filter(|(app, _)| !only.contains(*app));
         placed.extend(rest.map(|(app, placed)| (app.clone(), placed.clone())));
     }
-    let suspended = compiled.record.suspended.iter().filter_map(|app| compiled.record.apps.get_key_value(app));
-    placed.extend(suspended.map(|(app, placed)| (app.clone(), placed.clone())));
+    let moving = compiled.moving.iter().map(|id| stepped::name_of(compiled, *id)).collect::<Vec<_>>();
+    let held = compiled.record.suspended.iter().chain(&moving);
+    let held = held.filter_map(|app| compiled.record.apps.get_key_value(app));
+    placed.extend(held.map(|(app, placed)| (app.clone(), placed.clone())));
     placed
 }
 

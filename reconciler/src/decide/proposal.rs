@@ -16,6 +16,8 @@ pub struct Proposal {
     pub cause: Cause,
     /// The key of the decision; `None`: what it changes is its key.
     pub key: Option<SmolStr>,
+    /// The keys of steps that it takes.
+    pub steps: Vec<SmolStr>,
     /// The first line of the commit's message.
     pub subject: String,
     /// What people should know besides the plan; may be empty.

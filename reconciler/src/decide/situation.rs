@@ -7,7 +7,7 @@ use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::source::{FilesError, FleetFiles, RepoPath};
 
 use super::DecideError;
-use crate::commit::LiveCommit;
+use crate::commit::{LiveCommit, Trailers};
 use crate::observation::Observation;
 use crate::ports::CommitId;
 use crate::record_files::{RECORD_FOLDERS, RecordFiles};
@@ -105,7 +105,8 @@ impl Live<'_> {
     /// Whether a decision with this key was ever made here.
     #[must_use]
     pub fn has_key(&self, key: &str) -> bool {
-        self.history.iter().any(|commit| commit.trailers.as_ref().is_some_and(|t| t.key == key))
+        let has = |of: &Trailers| of.key == key || of.steps.iter().any(|step| step == key);
+        self.history.iter().any(|commit| commit.trailers.as_ref().is_some_and(has))
     }
 
     /// Checks that the intents are those of the pinned commit: on the live branch people change the record alone.

@@ -9,6 +9,7 @@ mod pushes;
 mod renames;
 mod rendered;
 mod simulator;
+mod steps;
 mod ticks;
 mod tides;
 mod undo;

@@ -6,7 +6,7 @@ use crate::decide::Urgency;
 use crate::decide::orders::{self, Hold};
 use crate::order::{OrderFailure, undo};
 
-fn undo_commit(world: &World, id: &str, hold_secs: Option<u64>) -> Result<Option<Pushed>, OrderFailure> {
+pub(super) fn undo_commit(world: &World, id: &str, hold_secs: Option<u64>) -> Result<Option<Pushed>, OrderFailure> {
     let hold = hold_secs.map(|for_secs| Hold { for_secs, reason: Some("load test".into()) });
     world.order_with(|desk, repo| undo(desk, repo, id, hold.as_ref()))
 }

@@ -4,6 +4,9 @@
 //! here too. Sizes are those of a test: a handful of clusters, some tens of replicas. The next question that has a slow
 //! and obvious answer is a file here.
 
+pub mod nodes;
+pub mod placement;
 pub mod quota;
+pub mod room;
 pub mod spread;
 pub mod webster;

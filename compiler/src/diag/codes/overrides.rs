@@ -31,4 +31,8 @@ family! {
     /// A patch that can be applied and probably does not do what it says: it deletes what is not there, keeps members that
     /// it seems to replace, or names one item twice.
     PATCH_REMARK = 1170 Warning "patch that may not do what it says";
+    /// An override adds a part to a set of pods (a worker group of a RayCluster), or renames one. What a set consists of is
+    /// what its manifest says: room, quota and the record know no other part. Write the part into the manifest, with no pods
+    /// where it is not wanted, and let overrides change its number.
+    PART_ADDED = 1171 Error "override adds a part to a set";
 }

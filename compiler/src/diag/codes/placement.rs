@@ -47,4 +47,13 @@ family! {
     /// `weighBy` names an estimator, and the record holds no estimates of it (`state/estimates/<name>.yaml`). Until it does,
     /// the room of node pools is the weight.
     NO_ESTIMATES = 1146 Warning "estimates missing";
+    /// Replicas ran in a pool that no longer holds them: nodes vanished, or requests grew. What found room elsewhere moves
+    /// there, the rest is reported as unplaced. Which of them go is decided by priority, then by name.
+    DISPLACED = 1147 Warning "replicas that no longer fit where they run";
+    /// More must run in a pool than its nodes hold: replicas that are bound to their data, whose App ignores capacity, is
+    /// exclusive or suspended, or whose number an override states. Some of them stay Pending, and nobody else gets room.
+    OVERDRAWN = 1148 Warning "pool with more than its nodes hold";
+    /// An app gave up replicas for one of higher priority, because a person accepted that (`fleetwright preempt`), and has
+    /// found no other place for them. They run again as soon as there is room.
+    GAVE_WAY = 1149 Warning "replicas displaced by a preemption";
 }

@@ -20,7 +20,8 @@ family! {
     /// `diff`.
     OVER_QUOTA = 1115 Warning "more than the team's quota";
     /// The quota counts a resource that a container of the App does not state. Kubernetes refuses such pods under a
-    /// ResourceQuota. State the request (or limit) in every container.
+    /// ResourceQuota, and counted as nothing they pass every quota. A warning, so that an import or a lowered quota stops no
+    /// failover; a change that causes it is refused by `diff`. State the request (or limit) in every container.
     QUOTA_NEEDS_REQUESTS = 1116 Warning "resource under quota that is not stated";
     /// A custom kind of which nothing says whether its objects lie in namespaces or belong to the whole cluster, in the App
     /// of a team that may have only the former. State `metadata.namespace` in the manifest, which says it; or add the kind's

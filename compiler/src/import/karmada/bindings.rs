@@ -110,6 +110,6 @@ fn placed_app(object: &Object, binding: &Binding) -> PlacedApp {
         place: None,
         tier: scheduler_observing_affinity_name.clone().or_else(|| scheduler_observed_affinity_name.clone()),
         clusters: names,
-        workloads: BTreeMap::from([(key, PlacedWorkload { weights: IMPORTED.into(), seats })]),
+        workloads: BTreeMap::from([(key, PlacedWorkload { weights: IMPORTED.into(), seats, gave_way: Vec::new() })]),
     }
 }

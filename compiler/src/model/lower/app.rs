@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::moves::Moves;
 use super::policy::Priority;
 use super::relations::Relations;
 use super::{Docs, Lowering, fleet, manifests, objects, overrides, placement, selector, team, tide, workload};
@@ -61,8 +62,9 @@ pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> (Vec<Arc<App>>, Ve
             let choice = object.spec.tide.as_ref().map(|tide| tide.value);
             let of_tide = tides.reach(cx, AppId(id), &app, choice);
             if !app.exclusive {
-                app.min_available_percent = app.min_available_percent.max(of_tide);
+                app.min_available_percent = app.min_available_percent.max(of_tide.min_available_percent);
             }
+            app.tide_steps = of_tide.steps;
             app.depends_on = relations.depends_on(cx, AppId(id), file, object);
             app.previous_names = relations.previous_names(cx, AppId(id), file, object);
             Arc::new(app)
@@ -136,7 +138,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
             (self.team, &team.name, team.file),
             (&name.value, &labels, self.file, spec),
         );
-        let placement::Resolved { mut placement, total, mut min_available_percent } =
+        let placement::Resolved { mut placement, total, moves: Moves { mut min_available_percent, steps } } =
             placement::resolve(self.cx, self.docs, &layers, &team, (self.file, &labels));
         let is = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
         if let Some(exclusive) = exclusive.as_ref().filter(|exclusive| exclusive.value) {
@@ -197,6 +199,8 @@ impl<'d> AppLowering<'_, '_, 'd> {
             exclusive: is(exclusive),
             previous_names: Vec::new(),
             min_available_percent,
+            steps,
+            tide_steps: None,
             failover_after_secs,
         }
     }

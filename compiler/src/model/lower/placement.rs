@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::moves::min_available;
+use super::moves::{self, Moves};
 use super::{Docs, Lowering, fleet, groups, replicas, selector, tiers};
 use crate::api::{
     DefaultsSpec, GroupBy, MoveSpec, PlacementClusters, PlacementPolicySpec, PlacementSpec, ReplicasSpec, SpreadSpec,
@@ -123,7 +123,7 @@ pub(super) fn check(cx: &mut Lowering<'_>, file: FileId, spec: &PlacementSpec) {
         replicas::lower(cx, file, &replicas.value);
     }
     if let Some(move_) = move_ {
-        min_available(cx, file, &move_.value);
+        moves::lower(cx, file, &move_.value);
     }
 }
 
@@ -245,16 +245,16 @@ pub(super) fn resolve(
     let [affinity, anti_affinity] = keys;
     let placement =
         Placement { candidates, selector, tiers, affinity, anti_affinity, layers: from, tolerations, spread, replicas };
-    let min_available_percent = move_.and_then(|(layer, m)| min_available(cx, layer.file, &m.value));
-    Resolved { placement, total, min_available_percent }
+    let moves = move_.map(|(layer, m)| moves::lower(cx, layer.file, &m.value)).unwrap_or_default();
+    Resolved { placement, total, moves }
 }
 
 /// What the layers of an app come to.
 pub(super) struct Resolved {
     pub(super) placement: Placement,
     pub(super) total: Option<Total>,
-    /// What must be ready before a cluster is lowered.
-    pub(super) min_available_percent: Option<u32>,
+    /// How its replicas move.
+    pub(super) moves: Moves,
 }
 
 /// Where the `total` of an app is written.

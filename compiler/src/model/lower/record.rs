@@ -43,6 +43,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
             RecordDoc::Suspended(suspended) => {
                 suspended.iter().for_each(|app| placements.suspended(cx, id, app, &mut record));
             }
+            RecordDoc::Move(doc) => placements.moves(cx, id, team, doc, &mut record),
             RecordDoc::Estimates(rows) => {
                 record.estimates.insert(team.clone(), estimates::read(cx, id, rows));
             }
@@ -100,7 +101,7 @@ fn files(cx: &mut Lowering<'_>) -> BTreeMap<Subject, FileId> {
             | FileClass::Vendor
             | FileClass::Approval => continue,
         };
-        let subject = (form, SmolStr::new(stem));
+        let subject = (form, named_after(form, file.path.as_str(), stem));
         match files.get(&subject) {
             None => {
                 files.insert(subject, id);
@@ -117,6 +118,12 @@ fn files(cx: &mut Lowering<'_>) -> BTreeMap<Subject, FileId> {
         }
     }
     files
+}
+
+/// What a file is named after: a team or a cluster; `team/app` for the file of a move.
+fn named_after(form: Option<StateForm>, path: &str, stem: &str) -> SmolStr {
+    let team = path.rsplit('/').nth(1).filter(|_| form == Some(StateForm::Move));
+    team.map_or_else(|| SmolStr::new(stem), |team| format!("{team}/{stem}").into())
 }
 
 /// The documents of files, each with what its file is named after.

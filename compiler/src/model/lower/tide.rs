@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Docs, Lowering, moves, replicas, selector};
+use super::moves::{self, Moves};
+use super::{Docs, Lowering, replicas, selector};
 use crate::api::{
     AppTide, CalendarSpec, HolidaySpec, IntOrPercent, PhaseSpec, ReplicasSpec, Strategy, TideDay, TideSpec,
     WorkingDaySpec,
@@ -11,7 +12,7 @@ use crate::api::{
 use crate::base::name::{NameRule, nearest};
 use crate::base::{AppId, FileId, SmolStr, Span, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes, some_of};
-use crate::model::tides::{moves, weighs};
+use crate::model::tides::{self, weighs};
 use crate::model::{App, Phase, Tide};
 use crate::tide::{Calendar, Start, Timetable, Weekday, Weekdays, Zone, ZoneError};
 
@@ -31,8 +32,8 @@ struct Reaching {
     apps_span: Span,
     precedence: i32,
     used: bool,
-    /// What must be ready before a cluster is lowered.
-    min_available_percent: Option<u32>,
+    /// How replicas move when its phase changes.
+    moves: Moves,
     /// Where a phase states a count of replicas.
     count: Option<Span>,
     /// Apps in which it can move nothing.
@@ -61,7 +62,7 @@ impl Tides {
                 calendar: calendar.as_ref().map(|name| named(cx, file, name, &calendars)).unwrap_or_default(),
                 starts: phases.iter().map(|(start, _)| start.clone()).collect(),
             };
-            let min_available_percent = move_.as_ref().and_then(|m| moves::min_available(cx, file, &m.value));
+            let moves = move_.as_ref().map(|m| moves::lower(cx, file, &m.value)).unwrap_or_default();
             let count = object.spec.phases.value.iter().find_map(|phase| match &phase.value.replicas {
                 Some(replicas) if matches!(replicas.value, IntOrPercent::Int(_)) => Some(replicas.span),
                 Some(_) | None => None,
@@ -81,7 +82,7 @@ impl Tides {
                 apps_span,
                 precedence: *precedence,
                 used: false,
-                min_available_percent,
+                moves,
                 count,
                 still: Vec::new(),
                 ambiguous: Vec::new(),
@@ -90,8 +91,8 @@ impl Tides {
         Self { all: all.collect(), overlaps: BTreeMap::new() }
     }
 
-    /// Finds the tide that moves an app; what the tide says must be ready before a cluster is lowered.
-    pub(super) fn reach(&mut self, cx: &Lowering<'_>, id: AppId, app: &App, choice: Option<AppTide>) -> Option<u32> {
+    /// Finds the tide that moves an app, and how.
+    pub(super) fn reach(&mut self, cx: &Lowering<'_>, id: AppId, app: &App, choice: Option<AppTide>) -> Moves {
         let team = &cx.teams[app.team.index()].name;
         let mut found: Option<usize> = None;
         let mut rival: Option<usize> = None;
@@ -110,29 +111,29 @@ impl Tides {
                 Some(_) | None => (found, rival) = (Some(index), None),
             }
         }
-        let (Some(index), None) = (found, choice) else { return None };
+        let (Some(index), None) = (found, choice) else { return Moves::default() };
         let name = SmolStr::new(format!("{team}/{}", app.name));
         if let Some(rival) = rival {
             self.overlaps.entry((index, rival)).or_default().push(name);
-            return None;
+            return Moves::default();
         }
         let reaching = &mut self.all[index];
         let weights = reaching.tide.phases.iter().any(|phase| phase.weights.is_some());
         let scales = reaching.tide.phases.iter().any(|phase| phase.replicas.is_some());
-        let divided = app.workloads.iter().filter(|workload| moves(workload)).count();
+        let divided = app.workloads.iter().filter(|workload| tides::moves(workload)).count();
         let has_effect = (weights && app.workloads.iter().any(weighs)) || (scales && divided > 0);
         if !has_effect {
             // a tide without either was refused as such
             if (weights || scales) && !cx.unread.objects_of(team) {
                 reaching.still.push(name);
             }
-            return None;
+            return Moves::default();
         }
         if reaching.count.is_some() && divided > 1 {
             reaching.ambiguous.push(name);
         }
         reaching.tide.apps.push(id);
-        reaching.min_available_percent
+        reaching.moves
     }
 
     /// Reports what came of it; the tides, ascending by name.

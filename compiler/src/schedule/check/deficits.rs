@@ -62,6 +62,15 @@ fn is_true(inputs: &Inputs<'_>, app: &AppFacts<'_>, deficit: &Deficit) -> bool {
             let stated = quotas.into_iter().any(|quota| quota.hard.get(resource) == Some(hard));
             stated && *more > 0 && used + more > *hard
         }
+        Deficit::GaveWay { workload, to, cluster, replicas } => {
+            let short = app.target.deficits.iter().any(|deficit| {
+                matches!(deficit, Deficit::Unplaced { workload: of, replicas: all, .. } if of == workload && all >= replicas)
+            });
+            let there = inputs.target.apps.get(to.index()).is_some_and(|to| {
+                to.clusters.contains(*cluster) || to.seats.iter().any(|seat| seat.cluster == *cluster)
+            });
+            *replicas > 0 && short && there
+        }
         Deficit::Group { clusters, anti, .. } => {
             let key = &app.app.placement;
             let grouped = if *anti { &key.anti_affinity } else { &key.affinity };

@@ -30,6 +30,8 @@ pub(super) struct Inputs<'a> {
     /// Custom kinds some cluster may lack, with where a definition may be.
     definitions: BTreeMap<(&'a str, &'a str), ClusterSet>,
     restricted: bool,
+    /// Apps on a move in steps.
+    pub moving: BTreeSet<AppId>,
 }
 
 /// An app with its seats before and after.
@@ -38,8 +40,8 @@ pub(super) struct AppFacts<'a> {
     pub app: &'a App,
     pub target: &'a AppTarget,
     pub placed: Option<&'a PlacedApp>,
-    /// A person froze its placement.
-    pub suspended: bool,
+    /// A person froze its placement, or it is on a move in steps: it stays as it is recorded.
+    pub held: bool,
     pub workloads: Vec<WorkloadFacts<'a>>,
 }
 
@@ -111,11 +113,18 @@ impl<'a> Inputs<'a> {
             pools: pools(fleet, record),
             record,
             scenario,
+            moving: crate::schedule::moving(fleet, record, scenario),
             taints: fleet.clusters.iter().map(|cluster| taints_of(cluster)).collect(),
             groups: groups::Groups::new(fleet),
             definitions,
             restricted,
         }
+    }
+
+    /// What the record has of an app.
+    pub fn placed(&self, id: AppId) -> Option<&PlacedApp> {
+        let app = self.fleet.app(id);
+        self.record.apps.get(&(self.fleet.team(app.team).name.clone(), app.name.clone()))
     }
 
     /// What a cluster is to an app.
@@ -273,8 +282,8 @@ impl<'a> AppFacts<'a> {
         }
         let key = (fleet.team(app.team).name.clone(), app.name.clone());
         let placed = inputs.record.apps.get(&key);
-        let suspended = inputs.record.suspended.contains(&key);
-        let mut facts = Self { id, app, target, placed, suspended, workloads: Vec::with_capacity(app.workloads.len()) };
+        let held = inputs.record.suspended.contains(&key) || inputs.moving.contains(&id);
+        let mut facts = Self { id, app, target, placed, held, workloads: Vec::with_capacity(app.workloads.len()) };
         for (index, workload) in app.workloads.iter().enumerate() {
             let workload = facts.workload(inputs, index, workload);
             facts.workloads.push(workload);

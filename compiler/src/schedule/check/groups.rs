@@ -68,6 +68,21 @@ fn is_with_group(inputs: &Inputs<'_>, id: AppId, cluster: ClusterId) -> bool {
     }
 }
 
+/// Whether an app may leave its clusters because its group gathers elsewhere: it is the first of a group that was not
+/// together. The others may not: they are where the first is, or out of place.
+pub(super) fn gathers(inputs: &Inputs<'_>, facts: &AppFacts<'_>) -> bool {
+    let Some(members) = inputs.groups.together.get(&facts.id).filter(|group| group.first() == Some(&facts.id)) else {
+        return false;
+    };
+    let ran = |id: AppId| {
+        let placed = inputs.placed(id);
+        let seats = placed.into_iter().flat_map(|app| app.workloads.values()).flat_map(|w| &w.seats);
+        seats.map(|seat| seat.cluster.clone()).collect::<Vec<_>>()
+    };
+    let own = inputs.placed(facts.id).map(|placed| placed.clusters.as_slice()).unwrap_or_default();
+    own.is_empty() || members.iter().any(|member| ran(*member).iter().any(|cluster| !own.contains(cluster)))
+}
+
 /// Whether an earlier one of those that share no cluster is in it.
 fn comes_after_another(inputs: &Inputs<'_>, id: AppId, cluster: ClusterId) -> bool {
     let members = inputs.groups.apart.get(&id).into_iter().flatten();

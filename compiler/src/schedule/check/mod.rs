@@ -10,13 +10,14 @@ mod counts;
 mod deficits;
 mod facts;
 mod groups;
+mod held;
 mod losses;
 mod quota;
 mod rooms;
 mod sets;
 mod spread;
 mod standing;
-mod suspended;
+
 mod tiers;
 
 use std::cell::OnceCell;
@@ -50,11 +51,11 @@ pub fn check(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Sce
         // Seats that do not even name a place make every other rule meaningless.
         return violations;
     }
-    for app in apps.iter().filter(|app| app.suspended) {
-        suspended::check(&inputs, app, &mut violations);
+    for app in apps.iter().filter(|app| app.held) {
+        held::check(&inputs, app, &mut violations);
     }
     let displaced = OnceCell::new();
-    for app in apps.iter().filter(|app| !app.suspended) {
+    for app in apps.iter().filter(|app| !app.held) {
         standing::check(&inputs, app, &mut violations);
         counts::check(&inputs, app, &mut violations);
         sets::check(&inputs, app, &mut violations);

@@ -101,8 +101,9 @@ fn usable(inputs: &Inputs<'_>, rooms: &Rooms, pod: &PodFacts, cluster: ClusterId
     pools.into_iter().filter_map(|pool| rooms.pool(cluster, PoolId(pool))).collect()
 }
 
-/// Books a seat; false where the pods may not use its pool. What is promised whatever fits (room ignored, bound to data,
-/// a number a person wrote, an app that is suspended) is not booked.
+/// Books a seat; false where the pods may not use its pool: what they may use is no question of the room, also of what is
+/// bound to its data. What is promised whatever fits (room ignored, bound to data, a number a person wrote, an app that is
+/// held or exclusive) is not booked.
 fn book(
     inputs: &Inputs<'_>,
     rooms: &mut Rooms,
@@ -113,9 +114,8 @@ fn book(
     let Some(pod) = inputs.pod(app, index, cluster).filter(|_| inputs.pools[cluster.index()].known) else {
         return true;
     };
-    let ignored = app.suspended || app.app.workloads[index].policy.capacity == Capacity::Ignore;
-    let bound = inputs.is_bound(app, &app.app.workloads[index]);
-    if ignored || bound || inputs.written(app, index, cluster).is_some() {
+    let ignored = app.held || app.app.exclusive || app.app.workloads[index].policy.capacity == Capacity::Ignore;
+    if ignored || inputs.written(app, index, cluster).is_some() {
         return true;
     }
     let usable = usable(inputs, rooms, pod, cluster);
@@ -125,7 +125,9 @@ fn book(
         (None, _) => None,
     };
     let Some(pool) = pool else { return false };
-    let request = rooms.request(&pod.requests);
-    rooms.book(pool, request, replicas);
+    if !inputs.is_bound(app, &app.app.workloads[index]) {
+        let request = rooms.request(&pod.requests);
+        rooms.book(pool, request, replicas);
+    }
     true
 }

@@ -7,7 +7,7 @@ use crate::base::{AppId, ClusterId};
 use crate::divide::{Candidate, Division, Start, Strategy, divide};
 use crate::schedule::select::Failure;
 use crate::schedule::stage::Stage;
-use crate::schedule::state::{Row, Weights, merged};
+use crate::schedule::state::{Row, Weights, merged, total};
 use crate::schedule::view::{bounds, is_daemon};
 
 /// Copies a workload that is taken out of the ledger, and books what it gets.
@@ -60,7 +60,11 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     }
     if placed == 0 && task.wanted > 0 {
         // No copy anywhere: what runs is not cleared for want of a place.
-        rows.extend(seat::keep(stage, id, task, task.rows.clone(), u32::MAX));
+        for old in task.rows.chunk_by(|a, b| a.cluster == b.cluster) {
+            let (Some(first), all) = (old.first(), total(old)) else { continue };
+            let stays = seat::whole_or_ran(stage, id, task, first.cluster, all);
+            rows.extend(seat::keep(stage, id, task, old.to_vec(), stays));
+        }
     }
     Placed { rows: merged(rows), placed, weights: Weights::Same, no_weight: false }
 }

@@ -83,15 +83,34 @@ struct Placed {
     no_weight: bool,
 }
 
-/// Decides an app whose rows are booked, and books the decision instead.
+/// Decides an app whose rows are booked, and books the decision instead. The first of a group leaves room for the others,
+/// unless less of it could be placed then.
 pub(super) fn decide(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode) -> Decision {
+    let sharing = attempt(stage, id, mode, true);
+    if sharing.complete || !shared::leads(stage, id) {
+        return sharing;
+    }
+    let before = stage.apps[id.index()].clone();
+    stage.rebook(id, &sharing.state, &before);
+    let alone = attempt(stage, id, mode, false);
+    let placed = |decision: &Decision| decision.placed.iter().map(|n| u64::from(*n)).sum::<u64>();
+    if placed(&alone) > placed(&sharing) {
+        return alone;
+    }
+    stage.rebook(id, &alone.state, &sharing.state);
+    sharing
+}
+
+fn attempt(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode, shares: bool) -> Decision {
     let count = stage.view.fleet.app(id).workloads.len();
     let mut tasks: Vec<Task> = (0..count).map(|workload| task(stage, id, workload, mode)).collect();
     let lead = stage.view.app(id).lead;
     let mut so_far = stage.apps[id.index()].clone();
     if let Some(lead) = lead {
         tasks[lead].left = left(stage, id, &mut so_far, lead);
-        tasks[lead].shared = shared::rooms(stage, id, &tasks[lead]);
+        if shares {
+            tasks[lead].shared = shared::rooms(stage, id, &tasks[lead]);
+        }
     }
     let mut choice = choose::choose(stage, id, &tasks);
     if mode == Mode::NoIncrease && lead.is_none() {

@@ -3,6 +3,7 @@
 use super::Task;
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId};
+use crate::model::Share;
 use crate::room::Excess;
 use crate::schedule::ledger::Resolved;
 use crate::schedule::stage::Stage;
@@ -36,11 +37,22 @@ pub(super) fn previous(stage: &Stage<'_, '_>, id: AppId, task: &Task, cluster: C
     let held = task.held(cluster);
     let adrift = held.unusable.saturating_add(held.displaced);
     if adrift == 0 || !stage.is_fresh(id, cluster) {
-        return held.stays;
+        return whole_or_ran(stage, id, task, cluster, held.stays);
     }
     let room =
         room.map_or(adrift, |room| u32::try_from(room.saturating_sub(u64::from(held.stays))).unwrap_or(u32::MAX));
-    held.stays.saturating_add(adrift.min(room))
+    whole_or_ran(stage, id, task, cluster, held.stays.saturating_add(adrift.min(room)))
+}
+
+/// Of so many replicas in a cluster, those that may stay there. Copies are all replicas or those that ran: what an earlier
+/// pass placed and this one had to clip is no old copy.
+pub(super) fn whole_or_ran(stage: &Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterId, replicas: u32) -> u32 {
+    let copied = stage.view.workload(id, task.workload).share == Share::Everywhere;
+    if !copied || replicas >= task.wanted {
+        return replicas;
+    }
+    let ran = stage.recorded[id.index()].workloads[task.workload].rows.iter().filter(|row| row.cluster == cluster);
+    replicas.min(ran.fold(0, |sum, row| sum.saturating_add(row.replicas)))
 }
 
 /// Rows for replicas in one cluster: first where they were, then in booking order. They are booked.

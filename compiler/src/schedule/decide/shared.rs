@@ -12,8 +12,7 @@ use crate::schedule::view::bounds;
 /// each with the same share of its own. Empty for every other app, and where no set of clusters has room for all: then the
 /// first is not kept waiting for the others.
 pub(super) fn rooms(stage: &mut Stage<'_, '_>, id: AppId, task: &Task) -> BTreeMap<ClusterId, u64> {
-    let first = stage.view.together.of(id).is_some_and(|group| group.members.first() == Some(&id));
-    if !first || task.wanted == 0 {
+    if !leads(stage, id) || task.wanted == 0 {
         return BTreeMap::new();
     }
     stage.unbook(id, task.workload, &task.rows);
@@ -35,40 +34,15 @@ pub(super) fn rooms(stage: &mut Stage<'_, '_>, id: AppId, task: &Task) -> BTreeM
     if enough >= u64::from(task.wanted) { rooms } else { BTreeMap::new() }
 }
 
+/// Whether an app is the first of those that share its clusters.
+pub(super) fn leads(stage: &Stage<'_, '_>, id: AppId) -> bool {
+    stage.view.together.of(id).is_some_and(|group| group.members.first() == Some(&id))
+}
+
 fn room(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterId, own_room: u64) -> u64 {
-    let view = stage.view;
-    let (Some(group), Some(own)) = (view.together.of(id), view.class(id, task.workload, cluster)) else {
-        return own_room;
-    };
-    let mut others = Vec::new();
-    for member in group.members.iter().filter(|member| **member != id) {
-        let Some(lead) = view.app(*member).lead else { continue };
-        let Some(class) = view.class(*member, lead, cluster) else { continue };
-        let rows = stage.apps[member.index()].workloads[lead].rows.iter().filter(|row| row.cluster == cluster);
-        let held = rows.fold(0_u32, |sum, row| sum.saturating_add(row.replicas));
-        let workload = view.workload(*member, lead);
-        others.push((class, workload.replicas, held, workload.share == Share::Divided));
-    }
-    let wanted = u64::from(task.wanted);
-    let mut fits = |replicas: u32| {
-        let part =
-            |all: u32| u32::try_from((u64::from(all) * u64::from(replicas)).div_ceil(wanted)).unwrap_or(u32::MAX);
-        let rest = others.iter().map(|(class, all, held, divided)| {
-            let needed = if *divided { part(*all) } else { *all };
-            (*class, needed.saturating_sub(*held))
-        });
-        let needs: Vec<_> = std::iter::once((own, replicas)).chain(rest).collect();
-        stage.ledger.fits_together(cluster, &needs)
-    };
-    let (mut least, mut most) = (0, u32::try_from(own_room).unwrap_or(u32::MAX).min(task.wanted));
-    while least < most {
-        let middle = most - (most - least) / 2;
-        if fits(middle) {
-            least = middle;
-        } else {
-            most = middle - 1;
-        }
-    }
+    let Some(group) = stage.view.together.of(id) else { return own_room };
+    let most = u32::try_from(own_room).unwrap_or(u32::MAX);
+    let least = stage.most_beside(&group.members, cluster, task.wanted, most, Some((id, task.workload)));
     // More than all of it is no question of the group.
     if least == task.wanted { own_room } else { u64::from(least) }
 }

@@ -15,7 +15,7 @@ use crate::schedule::Verdict;
 pub(super) const FILTER: Filter = Filter { veto, release: never };
 
 /// A kind that some cluster does not serve, and an app needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::schedule) struct Need {
     /// `group/version kind`.
     name: SmolStr,

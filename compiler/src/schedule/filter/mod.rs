@@ -13,7 +13,8 @@ mod lost;
 mod taint;
 
 use crate::base::ClusterId;
-use crate::model::{App, Fleet};
+use crate::base::taint::Toleration;
+use crate::model::{App, ClusterSet, Fleet};
 
 use super::Verdict;
 use super::conditions::Conditions;
@@ -56,6 +57,23 @@ pub(super) struct Filter {
 /// All filters; of several verdicts the first is given.
 const FILTERS: [Filter; 7] =
     [affinity::FILTER, lost::FILTER, evicted::FILTER, lifecycle::FILTER, taint::FILTER, api::FILTER, health::FILTER];
+
+/// What filters may look at of an app, but for the first, which answers from its placement: apps that are equal in it get
+/// equal answers, and share them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Traits<'f> {
+    /// Added up over all layers.
+    pub tolerations: &'f [Toleration],
+    /// The kinds that not every cluster serves.
+    pub needs: Vec<Need>,
+    /// Clusters that the app is evicted from.
+    pub evicted: ClusterSet,
+}
+
+/// Whether every filter but the first lets new replicas come.
+pub(super) fn passes_all_but_affinity(question: &Question<'_>) -> bool {
+    FILTERS.iter().skip(1).all(|filter| (filter.veto)(question).is_none())
+}
 
 /// Why no new replica may come; `None` where it may.
 pub(super) fn veto(question: &Question<'_>) -> Option<Verdict> {

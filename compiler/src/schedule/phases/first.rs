@@ -2,10 +2,12 @@
 //! the record has it. Only where a pool is overdrawn are bookings made in the order of the second phase, and clipped:
 //! what is clipped is displaced.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::base::{AppId, ClusterId};
+use crate::base::{AppId, ClusterId, PoolId, SmolStr};
 use crate::room::{Excess, PoolRef};
+use crate::schedule::Displaced;
 use crate::schedule::filter::Release;
 use crate::schedule::ledger::{ClassId, Resolved};
 use crate::schedule::quota::Usage;
@@ -46,13 +48,39 @@ pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
     // What is booked in full never displaces others: it comes last, and may leave its pool overdrawn.
     for_each_workload(stage, &ids, |stage, id, workload, rows| {
         if !daemon(stage, id, workload) {
-            for row in rows.chunk_by(|a, b| a.cluster == b.cluster) {
+            for row in with_what_comes(stage, id, workload, rows).chunk_by(|a, b| a.cluster == b.cluster) {
                 if stage.view.books_in_full(id, workload, row[0].cluster) {
                     stage.book(id, workload, row);
                 }
             }
         }
     });
+}
+
+/// The same for some apps, where all of them are booked already: what has nothing left to keep is taken back.
+pub(super) fn give_up_in_place(stage: &mut Stage<'_, '_>, some: &[AppId]) {
+    stage.displaced.clear();
+    stage.entered.clear();
+    for id in some {
+        let before = stage.apps[id.index()].clone();
+        give_up(stage, *id);
+        let after = std::mem::replace(&mut stage.apps[id.index()], before.clone());
+        stage.rebook(*id, &before, &after);
+        stage.apps[id.index()] = after;
+    }
+}
+
+/// The rows of a workload, and of one on a move in steps also those that it still is to get: nobody takes their room.
+fn with_what_comes<'r>(stage: &Stage<'_, '_>, id: AppId, workload: usize, rows: &'r [Row]) -> Cow<'r, [Row]> {
+    let Some(target) = stage.view.leads_to(id).and_then(|target| target.workloads.get(workload)) else {
+        return Cow::Borrowed(rows);
+    };
+    let mut all: BTreeMap<(ClusterId, Option<PoolId>), u32> = BTreeMap::new();
+    for row in rows.iter().chain(&target.rows) {
+        let replicas = all.entry((row.cluster, row.pool)).or_default();
+        *replicas = row.replicas.max(*replicas);
+    }
+    all.into_iter().map(|((cluster, pool), replicas)| Row { cluster, pool, replicas }).collect()
 }
 
 fn for_each_workload<'v, 'a>(
@@ -73,7 +101,9 @@ fn count_usage(stage: &mut Stage<'_, '_>) {
     stage.usage = Usage::new(stage.view.fleet);
     for id in stage.view.fleet.app_ids() {
         let state = std::mem::take(&mut stage.apps[id.index()]);
-        let now = stage.usage_of(id, &state);
+        // What a move keeps until its next step counts in room and not in quota.
+        let target = stage.view.leads_to(id).cloned();
+        let now = stage.usage_of(id, target.as_ref().unwrap_or(&state));
         let none = now.iter().map(|quota| vec![0; quota.len()]).collect();
         stage.usage.replace(stage.view.fleet.app(id), &none, &now);
         stage.apps[id.index()] = state;
@@ -114,7 +144,7 @@ fn remember(stage: &mut Stage<'_, '_>, id: AppId) {
 
 /// Books the rows whose pool is known, and names the pool as today's rule has it.
 fn book_where_recorded(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows: &mut Vec<Row>) {
-    if stage.view.is_suspended(id) {
+    if stage.view.is_held(id) {
         // Its rows stay as they are recorded, and are booked in full at the end.
         return;
     }
@@ -138,7 +168,7 @@ fn book_where_recorded(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, ro
 /// Finds pools for rows whose cluster had one eligible pool when they were recorded and has several now, or whose pool is
 /// no longer there. Replicas that were booked before them stay where they are.
 fn settle_open_rows(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows: &mut Vec<Row>) {
-    if stage.view.is_suspended(id) {
+    if stage.view.is_held(id) {
         return;
     }
     let mut settled = Vec::new();
@@ -161,6 +191,7 @@ fn settle_open_rows(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, rows:
         let missing = row.replicas.saturating_sub(seated);
         displaced |= missing > 0;
         displace(stage, (id, workload, row.cluster), missing);
+        note(stage, (id, workload, row.cluster), None, missing, &[]);
         for (pool, replicas) in pools {
             let row = Row { pool: stage.ledger.pool_id(class, row.cluster, pool), replicas, ..*row };
             if !in_full {
@@ -188,6 +219,20 @@ fn displace(stage: &mut Stage<'_, '_>, at: (AppId, usize, ClusterId), replicas: 
         *here = here.saturating_add(replicas);
         let all = stage.displaced_in_all.entry((at.0, at.1)).or_default();
         *all = all.saturating_add(replicas);
+    }
+}
+
+/// Keeps what was displaced for the report.
+fn note(
+    stage: &mut Stage<'_, '_>,
+    (app, workload, cluster): (AppId, usize, ClusterId),
+    pool: Option<PoolId>,
+    replicas: u32,
+    short: &[(SmolStr, i128)],
+) {
+    if replicas > 0 {
+        let workload = u16::try_from(workload).unwrap_or(u16::MAX);
+        stage.displacements.push(Displaced { app, workload, cluster, pool, replicas, short: short.to_vec() });
     }
 }
 
@@ -227,6 +272,7 @@ fn clip(stage: &mut Stage<'_, '_>, pool: PoolRef) {
             }
         }
     });
+    let short = stage.ledger.overdraft(pool);
     for booked in &inside {
         stage.ledger.unbook(booked.class, pool, booked.replicas);
     }
@@ -240,6 +286,8 @@ fn clip(stage: &mut Stage<'_, '_>, pool: PoolRef) {
         if missing > 0 {
             remember(stage, booked.id);
             displace(stage, (booked.id, booked.workload, booked.cluster), missing);
+            let at = stage.ledger.id(booked.cluster, pool);
+            note(stage, (booked.id, booked.workload, booked.cluster), at, missing, &short);
             stage.apps[booked.id.index()].workloads[booked.workload].rows[booked.row].replicas = fits;
             lost.entry((booked.id, booked.workload)).or_default().push(booked.row);
         }

@@ -28,7 +28,7 @@ struct Findings {
 
 /// Whether an app takes a turn, and why.
 pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
-    if stage.view.is_suspended(id) {
+    if stage.view.is_held(id) {
         return None;
     }
     stage.look_around(id);
@@ -62,8 +62,22 @@ fn set(stage: &Stage<'_, '_>, id: AppId, found: &mut Findings) {
     let (state, view) = (&stage.apps[id.index()], stage.view.app(id));
     let leaves = |c: ClusterId| stage.view.releases_app(id, c).is_some() || !stage.scope(id).keeps(c);
     found.must |= state.clusters.iter().any(leaves);
-    let may_grow = view.class == Class::Duplicated || state.clusters.is_empty();
+    let may_grow = (view.class == Class::Duplicated && !is_full(stage, id)) || state.clusters.is_empty();
     found.short |= may_grow && !stage.fresh(id).without(&state.clusters).is_empty();
+}
+
+/// Whether an app has as many clusters as its spread allows, all of which may take new replicas. Then no other set is found
+/// for it, unless keys cross or there are too many groups to search them all: such an app is asked each time.
+fn is_full(stage: &Stage<'_, '_>, id: AppId) -> bool {
+    const FEW: u32 = 60;
+    let spread = &stage.view.fleet.app(id).placement.spread;
+    let most = spread.iter().filter(|spread| spread.key == TopologyKey::Cluster).filter_map(|spread| spread.max).min();
+    let others = spread.iter().filter(|spread| spread.key != TopologyKey::Cluster);
+    let searched = others.clone().count() <= 1 && others.into_iter().all(|s| s.max.unwrap_or(s.min).max(s.min) <= FEW);
+    let clusters = &stage.apps[id.index()].clusters;
+    searched
+        && most.is_some_and(|most| most <= FEW && usize::try_from(most).is_ok_and(|most| clusters.len() >= most))
+        && clusters.without(&stage.fresh(id)).is_empty()
 }
 
 fn divided(workload: &Workload, held: &[(ClusterId, Held)], found: &mut Findings) {
@@ -102,7 +116,7 @@ fn copies(stage: &Stage<'_, '_>, id: AppId, workload: usize, held: &[(ClusterId,
 pub(super) fn breach(stage: &Stage<'_, '_>, id: AppId, selected: &ClusterSet, in_use: &[Vec<ClusterId>]) -> u32 {
     let app = stage.view.fleet.app(id);
     let groups = |key: &TopologyKey, clusters: &mut dyn Iterator<Item = ClusterId>| {
-        let mut groups: Vec<Option<u32>> = clusters.map(|cluster| stage.view.group(key, cluster)).collect();
+        let mut groups: Vec<u32> = clusters.filter_map(|cluster| stage.view.group(key, cluster)).collect();
         groups.sort_unstable();
         groups.dedup();
         u32::try_from(groups.len()).unwrap_or(u32::MAX)
@@ -110,10 +124,12 @@ pub(super) fn breach(stage: &Stage<'_, '_>, id: AppId, selected: &ClusterSet, in
     let of = |spread: &Spread| {
         let excess = spread.max.map_or(0, |max| groups(&spread.key, &mut selected.iter()).saturating_sub(max));
         let missing = app.workloads.iter().zip(in_use).map(|(workload, clusters)| {
-            let spreads = workload.share == Share::Divided && workload.replicas >= spread.min && spread.min > 1;
+            let have = groups(&spread.key, &mut clusters.iter().copied());
+            // one group is where anything is, unless its clusters have lost the key
+            let can_miss = spread.min > 1 || (have == 0 && !clusters.is_empty());
+            let spreads = workload.share == Share::Divided && workload.replicas >= spread.min && can_miss;
             let copied = workload.share == Share::Everywhere && !is_daemon(workload) && workload.replicas > 0;
             let counts = spreads || (copied && stage.view.app(id).class == Class::Duplicated);
-            let have = groups(&spread.key, &mut clusters.iter().copied());
             if counts { spread.min.saturating_sub(have) } else { 0 }
         });
         missing.fold(excess, u32::saturating_add)

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::base::{AppId, ClusterId};
-use crate::model::Share;
+use crate::model::{ClusterSet, Share};
 use crate::schedule::Deficit;
 use crate::schedule::decide::{Decision, Mode, decide};
 use crate::schedule::select::{Class, Failure};
 use crate::schedule::stage::Stage;
-use crate::schedule::state::{AppState, WorkloadState, by_cluster, total};
+use crate::schedule::state::{AppState, Row, WorkloadState, by_cluster, total};
 use crate::schedule::view::is_daemon;
 
 use super::Open;
@@ -23,7 +23,7 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
     let entered = stage.entered.get(&id).cloned().unwrap_or_else(|| before.clone());
     let used = stage.usage_of(id, &entered);
 
-    let mut decision = decide_tiers(stage, id, Mode::Full);
+    let mut decision = decide_at_home(stage, id, Mode::Full);
     let mut wants = stage.usage_of(id, &decision.state);
     let refused = stage.usage.refuses(stage.view.fleet, app, &used, &wants);
     if refused.is_some() {
@@ -31,10 +31,10 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
         stage.apps[id.index()] = before.clone();
         decision = decide_tiers(stage, id, Mode::NoIncrease);
         wants = stage.usage_of(id, &decision.state);
-        // As many replicas as before may still be more than a single cluster has quota for: then they stay where they are.
-        let still = stage.usage.refuses(stage.view.fleet, app, &used, &wants);
-        let there = matches!(still, Some(Deficit::Quota { cluster: Some(_), .. }));
-        if there && !holds_too_many(stage, id, &before) {
+        // As many replicas as before may still ask for more elsewhere: of the quota of a single cluster, or where an override
+        // writes another number or larger pods. Then they stay where they are.
+        let still = stage.usage.refuses(stage.view.fleet, app, &used, &wants).is_some();
+        if still && !holds_too_many(stage, id, &before) {
             stage.rebook(id, &decision.state, &before);
             decision.state = AppState { known: true, ..before.clone() };
             decision.placed.clone_from(&settled);
@@ -61,6 +61,28 @@ fn misses(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> u32 {
         |workload: &WorkloadState| by_cluster(&workload.rows).into_iter().map(|(cluster, _)| cluster).collect();
     let in_use: Vec<Vec<ClusterId>> = state.workloads.iter().map(clusters).collect();
     breach(stage, id, &state.clusters, &in_use)
+}
+
+/// Decides an app where its group gathers, if that is to move it: only as a whole, else the next place is tried. Of every
+/// other app it is the decision in its tiers.
+fn decide_at_home(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode) -> Decision {
+    let before = stage.apps[id.index()].clone();
+    let ran: Vec<u32> = before.workloads.iter().map(|workload| total(&workload.rows)).collect();
+    loop {
+        let home = stage.settle_home(id);
+        stage.look_around(id);
+        let decision = decide_tiers(stage, id, mode);
+        let Some(home) = home else { return decision };
+        let inside = decision.state.workloads.iter().flat_map(|w| &w.rows).all(|row| home.contains(row.cluster));
+        let wanted = stage.view.fleet.app(id).workloads.iter().map(|workload| workload.replicas);
+        let whole = ran.iter().zip(wanted).zip(&decision.placed).all(|((ran, wanted), now)| now >= &wanted.min(*ran));
+        if inside && whole {
+            return decision;
+        }
+        stage.rebook(id, &decision.state, &before);
+        stage.apps[id.index()] = before.clone();
+        stage.unfit.push((id, home));
+    }
 }
 
 /// Decides an app in each of its tiers: in the one that it is in, then in all in order. The first that holds all of it is
@@ -157,7 +179,7 @@ fn deficits(stage: &Stage<'_, '_>, id: AppId, decision: &Decision, refused: Opti
 }
 
 /// What old copies lack, or one whole copy if no cluster has any.
-fn missing_copies(rows: &[crate::schedule::state::Row], wanted: u32) -> u32 {
+fn missing_copies(rows: &[Row], wanted: u32) -> u32 {
     let copies = by_cluster(rows);
     if copies.is_empty() {
         return wanted;
@@ -202,9 +224,9 @@ fn unspread(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> Vec<Deficit> 
             groups.sort_unstable();
             groups.dedup();
             let large = workload.share == Share::Divided && workload.replicas >= spread.min;
-            large.then_some(u32::try_from(groups.len()).unwrap_or(u32::MAX))
+            (large && !state.rows.is_empty()).then_some(u32::try_from(groups.len()).unwrap_or(u32::MAX))
         });
-        if let Some(have) = groups.min().filter(|have| *have < spread.min && *have > 0) {
+        if let Some(have) = groups.min().filter(|have| *have < spread.min) {
             let topology_key = spread.key.as_str().into();
             deficits.push(Deficit::Spread { topology_key, have, min: spread.min, greedy: false });
         }
@@ -231,6 +253,41 @@ pub(super) fn book_daemons_ahead(stage: &mut Stage<'_, '_>, id: AppId) -> AppSta
         stage.book(id, workload, &state.rows);
     }
     ahead
+}
+
+/// Books the DaemonSets of the apps that go where this one goes, if it is the first of its group: in every cluster it may come
+/// to and they are not in, for they shrink the nodes of whichever it takes. `ahead` is booked of them already.
+pub(super) fn book_daemons_of_followers(
+    stage: &mut Stage<'_, '_>,
+    id: AppId,
+    ahead: &[(AppId, AppState)],
+) -> Vec<(AppId, AppState)> {
+    let Some(group) = stage.view.together.of(id).filter(|group| group.members.first() == Some(&id)) else {
+        return Vec::new();
+    };
+    stage.look_around(id);
+    let clusters = stage.fresh(id);
+    let mut booked = Vec::new();
+    for follower in group.members.iter().copied().filter(|member| *member != id) {
+        let ahead = ahead.iter().find(|(other, _)| *other == follower).map(|(_, ahead)| ahead);
+        let mut state = AppState { workloads: stage.apps[follower.index()].workloads.clone(), ..AppState::default() };
+        for (workload, of) in state.workloads.iter_mut().enumerate() {
+            let there = std::mem::take(&mut of.rows);
+            if is_daemon(stage.view.workload(follower, workload)) {
+                let there: ClusterSet = there
+                    .iter()
+                    .chain(ahead.into_iter().flat_map(|ahead| &ahead.workloads[workload].rows))
+                    .map(|row| row.cluster)
+                    .collect();
+                let comes = |cluster: &ClusterId| stage.view.allows(follower, workload, *cluster);
+                let row = |cluster| Row { cluster, pool: None, replicas: 1 };
+                of.rows = clusters.without(&there).iter().filter(comes).map(row).collect();
+                stage.book(follower, workload, &of.rows);
+            }
+        }
+        booked.push((follower, state));
+    }
+    booked
 }
 
 /// Takes them back before the turn.

@@ -2,6 +2,8 @@
 
 use super::{Preemption, preemptions};
 use crate::api::{Capacity, Strategy};
+use crate::model::TopologyKey;
+use crate::schedule::Deficit;
 use crate::schedule::fixture::{AppFixture, FleetFixture};
 
 /// Two clusters of four CPUs each.
@@ -139,4 +141,87 @@ fn accepted_it_places_the_app_and_holds() {
     let target = fleet.schedule();
     assert_eq!((fleet.seats(&target, "urgent"), fleet.seats(&target, "low")), ("a=2".into(), "a=2 b=4".into()));
     assert!(proposals(&fleet).is_empty());
+    // The victim says for whom it is short; neither it nor anybody else moves in the next plan.
+    let urgent = fleet.fleet.app_id("team", "urgent").unwrap();
+    let gave_way = Deficit::GaveWay { workload: 0, to: urgent, cluster: fleet.id("a"), replicas: 2 };
+    let unplaced = Deficit::Unplaced { workload: 0, replicas: 2, wanted: 8, displaced: 0 };
+    assert_eq!(target.apps[0].deficits, [unplaced, gave_way.clone()]);
+    assert!(target.displaced.is_empty() && target.overdrawn.is_empty());
+    fleet.record_target(&target);
+    let again = fleet.schedule();
+    assert_eq!(again, target);
+    // With new room it grows again as far as that goes, and says the rest.
+    fleet.pool("b", "q", 1, "cpu=1000");
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "low"), "a=2 b=5");
+    let gave_way = Deficit::GaveWay { workload: 0, to: urgent, cluster: fleet.id("a"), replicas: 1 };
+    assert!(target.apps[0].deficits.contains(&gave_way), "{:?}", target.apps[0].deficits);
+    // Once the app that asked is gone, the place is free again, and nothing is said any more.
+    fleet.record_target(&target);
+    let app = fleet.app("urgent", Strategy::StaticWeight).deployment_of(0, "cpu=1000").priority(10);
+    fleet.add(app);
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "low"), target.apps[0].deficits.as_slice()), ("a=3 b=5".into(), [].as_slice()));
+}
+
+#[test]
+fn a_floor_is_one_of_the_cluster_and_not_of_each_pool() {
+    let mut fleet = FleetFixture::new(&["a"]);
+    fleet.pool("a", "p", 2, "cpu=1000");
+    fleet.pool("a", "q", 2, "cpu=1000");
+    let app = low(&fleet, "low", 4, 0).with(|policy| policy.min = 2);
+    fleet.add(app).runs("low", "a/p=2 a/q=2");
+    asks(&mut fleet, 2);
+    assert_eq!(text(&fleet), ["2 in a: low 2"]);
+    asks(&mut fleet, 3);
+    assert_eq!(text(&fleet), Vec::<String>::new());
+}
+
+#[test]
+fn the_last_replica_of_a_group_that_a_spread_needs_stays() {
+    let mut fleet = fleet();
+    let app = low(&fleet, "low", 8, 0).spread(TopologyKey::Cluster, 2, None);
+    fleet.add(app).runs("low", "a=4 b=4");
+    asks(&mut fleet, 3);
+    assert_eq!(text(&fleet), ["3 in a: low 3"]);
+    asks(&mut fleet, 4);
+    assert_eq!(text(&fleet), Vec::<String>::new());
+}
+
+#[test]
+fn sets_give_way_whole_and_ask_whole() {
+    let mut fleet = fleet();
+    let parts = [("head", 1, "cpu=1000"), ("workers", 3, "cpu=1000")];
+    let set = fleet.app("ray", Strategy::StaticWeight).parts("ray", &parts);
+    let b = low(&fleet, "solid", 4, 20);
+    fleet.add(set).add(b).runs("solid", "b=4");
+    // what runs of a set is recorded by part
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats_of(&target, "ray", 0), fleet.seats_of(&target, "ray", 1)), ("a=1".into(), "a=3".into()));
+    fleet.record_target(&target);
+    asks(&mut fleet, 1);
+    // one replica is enough, and a set without a worker is none
+    assert_eq!(text(&fleet), ["1 in a: ray 1, ray 3"]);
+    // and a set that asks needs place for all of its parts at once
+    let app = low(&fleet, "low", 4, 0);
+    fleet.add(app).runs("low", "a=4");
+    let set = fleet.app("ray", Strategy::StaticWeight).parts("ray", &parts).priority(10);
+    fleet.add(set);
+    fleet.record.apps.remove(&("team".into(), "ray".into()));
+    fleet.app_mut("ray").preempts = true;
+    fleet.app_mut("urgent").preempts = false;
+    assert_eq!(text(&fleet), ["4 in a: low 4"]);
+}
+
+#[test]
+fn where_all_must_fit_the_room_of_other_clusters_counts() {
+    let mut fleet = fleet();
+    let app = low(&fleet, "low", 5, 0);
+    fleet.add(app).runs("low", "a=3 b=2");
+    let app = fleet.app("urgent", Strategy::DynamicWeight).deployment_of(5, "cpu=1000").priority(10);
+    fleet.add(app);
+    fleet.app_mut("urgent").preempts = true;
+    assert_eq!(fleet.placed("urgent"), "");
+    let found = proposals(&fleet);
+    assert_eq!(found.iter().map(|of| of.victims[0].replicas).collect::<Vec<_>>(), [2]);
 }

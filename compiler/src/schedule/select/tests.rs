@@ -103,12 +103,15 @@ fn a_failure_withdraws_nothing() {
     let selection = run(&fleet, [at_least(3), ANY], Class::Widest, 9);
     assert_eq!(selection.failure, Some(Failure::TooFewGroups { constraint: 0, have: 2, min: 3 }));
     assert_eq!((selection.chosen, selection.witnesses), (vec![0, 1], vec![]));
-    // As if new, too; and a holder that lacks the key stays; a lowered max empties.
+    // As if new, too; and a holder that lacks the key stays; a lowered max empties, of the keys that it has.
     let mut three = holding(regions(&[(0, 9), (1, 9), (1, 9)]), &[3, 2, 4]);
     three[0].groups[0] = None;
     let fresh = Need { fresh: true, ..need(Class::Widest, 9) };
     assert_eq!(select(&three, &[at_least(3), ANY], &fresh).chosen, [0, 1, 2]);
-    assert_eq!(select(&three, &[at_least(3), at_most(1)], &fresh).chosen, [0, 2]);
+    assert_eq!(select(&three, &[at_least(3), at_most(2)], &fresh).chosen, [1, 2]);
+    assert_eq!(select(&three, &[at_least(3), at_most(1)], &fresh).chosen, [2]);
+    three[1].held = false;
+    assert_eq!(select(&three, &[at_least(3), at_most(2)], &fresh).chosen, [0, 2]);
 }
 
 #[test]

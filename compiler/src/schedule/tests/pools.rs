@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::api::{Capacity, Strategy};
-use crate::base::PoolId;
+use crate::base::{ClusterId, PoolId};
 use crate::placements::ObservedPool;
-use crate::schedule::Deficit;
-use crate::schedule::fixture::{FleetFixture, resources, taint};
+use crate::schedule::fixture::{AppFixture, FleetFixture, resources, taint};
+use crate::schedule::{Deficit, Displaced, Growing, InFull};
 
 #[test]
 fn affinity_08_apps_of_one_compile_share_the_room() {
@@ -98,6 +98,72 @@ fn vanished_nodes_displace_in_order() {
     assert_eq!(fleet.seats(&target, "low"), "a=1 b=3");
     let lost = Deficit::Unplaced { workload: 0, replicas: 1, wanted: 5, displaced: 1 };
     assert_eq!(target.apps[0].deficits, [lost]);
+    // All four are said to be displaced, those that moved, too, and by what the pool lacks.
+    let displaced = Displaced {
+        app: fleet.fleet.app_id("team", "low").unwrap(),
+        workload: 0,
+        cluster: fleet.id("a"),
+        pool: Some(PoolId(0)),
+        replicas: 4,
+        short: vec![("cpu".into(), 4000)],
+    };
+    assert_eq!(target.displaced, [displaced]);
+    assert_eq!(target.overdrawn, []);
+    // It is said once: what was displaced no longer runs there.
+    fleet.record_target(&target);
+    assert_eq!(fleet.schedule().displaced, []);
+}
+
+/// What is booked whatever fits overdraws its pool, is not displaced, and is said with why.
+#[test]
+fn data_exclusive_apps_and_ignored_capacity_overdraw() {
+    type Change<'a> = &'a dyn Fn(AppFixture, &FleetFixture) -> AppFixture;
+    let claim = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]);
+    let facts: [(Change<'_>, Option<InFull>); 5] = [
+        (&|app, _| app, None),
+        (&|app, _| app.pod(|pod| pod["volumes"] = claim.clone()), Some(InFull::Bound)),
+        (&|app, _| app.with(|policy| policy.capacity = Capacity::Ignore), Some(InFull::Ignored)),
+        (&|app, _| app.exclusive(), Some(InFull::Exclusive)),
+        (&|app, fleet| app.writes(fleet.id("a"), 4), Some(InFull::Written)),
+    ];
+    for (change, why) in facts {
+        let mut fleet = FleetFixture::new(&["a", "b"]);
+        fleet.pool("a", "p", 3, "cpu=1000");
+        fleet.pool("b", "p", 9, "cpu=1000");
+        let app = change(fleet.app("web", Strategy::StaticWeight).deployment_of(4, "cpu=1000"), &fleet);
+        fleet.add(app).runs("web", "a=4");
+        let target = fleet.schedule();
+        let by = target.overdrawn.iter().flat_map(|of| &of.by).map(|(.., why)| *why).next();
+        assert_eq!(by, why);
+        assert_eq!(fleet.seats(&target, "web"), if why.is_some() { "a=4" } else { "a=3 b=1" }, "{why:?}");
+        assert_eq!(target.displaced.len(), usize::from(why.is_none()), "{why:?}");
+        let short: Vec<_> = target.overdrawn.iter().flat_map(|of| of.short.clone()).collect();
+        assert_eq!(short, if why.is_some() { vec![("cpu".into(), 1000)] } else { vec![] });
+        fleet.record_target(&target);
+        assert_eq!(fleet.schedule().apps, target.apps);
+    }
+}
+
+/// Larger requests displace as vanished nodes do; a pool that is gone is said to be.
+#[test]
+fn grown_requests_and_lost_pools_displace() {
+    let mut fleet = FleetFixture::new(&["a"]);
+    fleet.pool("a", "p", 2, "cpu=4000");
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(8, "cpu=2000");
+    fleet.add(app).runs("web", "a=8");
+    let target = fleet.schedule();
+    let [displaced] = target.displaced.as_slice() else { panic!("{:?}", target.displaced) };
+    assert_eq!((displaced.replicas, displaced.short.as_slice()), (4, [("cpu".into(), 8000)].as_slice()));
+    fleet.runs("web", "a/gone=8");
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(8, "cpu=1000");
+    fleet.pool("a", "q", 1, "cpu=1000");
+    fleet.pool("a", "p2", 1, "cpu=1000");
+    fleet.add(app);
+    assert_eq!(fleet.placed("web"), "a=8");
+    fleet.cluster("a").pools.as_mut().unwrap()[0].nodes = 1;
+    let target = fleet.schedule();
+    let [displaced] = target.displaced.as_slice() else { panic!("{:?}", target.displaced) };
+    assert_eq!((displaced.pool, displaced.replicas), (None, 2));
 }
 
 #[test]
@@ -145,6 +211,15 @@ fn overcommit_reserve_and_virtual_nodes() {
     assert_eq!(fleet.placed("web"), "a=10");
     fleet.cluster("a").pools.as_mut().unwrap()[0].scalable_to = Some(6);
     assert_eq!(fleet.placed("web"), "a=16");
+    let growing = |fleet: &FleetFixture| fleet.schedule().growing;
+    assert_eq!(growing(&fleet), [Growing { cluster: ClusterId(0), pool: PoolId(0), nodes: 2 }]);
+    // 11 replicas and the reserve are 6500 of 1500 a node: five nodes
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(11, "cpu=500");
+    fleet.add(app);
+    assert_eq!(growing(&fleet), [Growing { cluster: ClusterId(0), pool: PoolId(0), nodes: 1 }]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(10, "cpu=500");
+    fleet.add(app);
+    assert_eq!(growing(&fleet), []);
 }
 
 #[test]
@@ -162,4 +237,17 @@ fn a_pool_that_may_no_longer_be_used_is_left_for_another() {
     let rows: Vec<_> = target.apps[0].seats.iter().map(|s| (s.cluster.0, s.replicas)).collect();
     assert_eq!(rows, [(0, 4), (0, 1), (1, 1)]);
     assert_eq!(target.apps[0].deficits.len(), 1);
+}
+
+#[test]
+fn data_leaves_a_pool_that_a_person_took_it_out_of() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("b", "p", 0, "cpu=4000");
+    let volumes = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(1, "cpu=1000").pod(|pod| {
+        pod["volumes"] = volumes;
+        pod["nodeSelector"] = json!({"gpu": "yes"});
+    });
+    fleet.add(app).runs("web", "b=1");
+    assert_eq!(fleet.placed("web"), "a=1");
 }

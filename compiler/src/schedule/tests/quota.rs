@@ -156,3 +156,16 @@ fn objects_are_counted_where_they_are() {
     assert_eq!(target.apps[3].clusters.len(), 0);
     assert!(matches!(&target.apps[3].deficits[..], [Deficit::Quota { used: 0, more: 4, hard: 2, .. }]));
 }
+
+#[test]
+fn what_may_not_ask_for_more_elsewhere_stays() {
+    // In b an override writes four replicas, and the quota allows what runs in a.
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.quota("team", "requests.cpu=1000");
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(2, "cpu=1000").writes(fleet.id("b"), 4);
+    fleet.add(app.clusters(fleet.set(&["b"]))).runs("web", "a=1");
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "a=1");
+    let refused = Deficit::Quota { resource: "requests.cpu".into(), cluster: None, used: 1000, more: 3000, hard: 1000 };
+    assert!(target.apps[0].deficits.contains(&refused), "{:?}", target.apps[0].deficits);
+}

@@ -1,7 +1,7 @@
 //! Spread constraints through the whole schedule.
 
 use crate::api::{Lifecycle, Strategy};
-use crate::model::TopologyKey;
+use crate::model::{TopologyKey, WorkloadKind};
 use crate::schedule::Deficit;
 use crate::schedule::fixture::{FleetFixture, taint};
 
@@ -90,4 +90,67 @@ fn a_move_keeps_the_spread() {
         target.apps[0].seats.iter().filter_map(|seat| fleet.fleet.cluster(seat.cluster).region.clone()).collect();
     assert_eq!(regions.len(), 2);
     assert_eq!(fleet.seats(&target, "web"), "a1=3 b2=3");
+}
+
+#[test]
+fn a_cluster_without_the_key_gets_nothing_new_and_what_runs_there_stays_or_moves() {
+    // what runs, the regions of a and b, where it runs then, and how many groups are short
+    let facts = [
+        ("a=2", [Some("ra"), Some("rb")], "a=2", None),
+        ("a=2", [None, Some("rb")], "b=2", None),
+        ("a=2", [None, None], "a=2", Some(0)),
+        ("", [None, None], "", None),
+        ("", [None, Some("rb")], "b=2", None),
+    ];
+    for (runs, regions, expected, have) in facts {
+        let mut fleet = FleetFixture::new(&["a", "b"]);
+        for (name, region) in ["a", "b"].into_iter().zip(regions) {
+            fleet.cluster(name).region = region.map(Into::into);
+        }
+        let app = fleet.app("web", Strategy::StaticWeight).deployment(2).spread(TopologyKey::Region, 1, None);
+        fleet.add(app).runs("web", runs);
+        let target = fleet.schedule();
+        assert_eq!(fleet.seats(&target, "web"), expected, "{runs} in {regions:?}");
+        let unmet = target.apps[0].deficits.iter().find_map(|deficit| match deficit {
+            Deficit::Spread { have, .. } => Some(*have),
+            _ => None,
+        });
+        assert_eq!(unmet, have, "{runs} in {regions:?}");
+    }
+}
+
+#[test]
+fn copies_in_clusters_without_the_key_do_not_grow_and_mind_the_other_keys() {
+    // copies of what runs, in three clusters of no region, of which one may be used
+    for (runs, expected) in [("a=1 b=1 c=1", "a=1"), ("a=1 b=2 c=1", "b=2"), ("", "")] {
+        let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+        let app = fleet.app("web", Strategy::Duplicated).deployment(2).spread(TopologyKey::Region, 1, None);
+        fleet.add(app.spread(TopologyKey::Cluster, 1, Some(1))).runs("web", runs);
+        assert_eq!(fleet.placed("web"), expected, "{runs}");
+    }
+}
+
+#[test]
+fn all_of_an_app_follows_what_was_displaced_where_one_group_is_allowed() {
+    // Region ra loses nodes: three of five fit there, and all in b1.
+    let mut fleet = regions([1, 2, 5, 0, 0]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(5, "cpu=1000");
+    fleet.add(app.spread(TopologyKey::Region, 1, Some(1))).runs("web", "a1=3 a2=2");
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "b1=5");
+    assert_eq!(target.displaced.iter().map(|of| of.cluster).collect::<Vec<_>>(), [fleet.id("a1")]);
+}
+
+#[test]
+fn all_of_an_app_follows_the_workload_that_grows_where_one_group_is_allowed() {
+    // The DaemonSet runs in ra, which takes no new replicas; the Deployment beside it is new.
+    let mut fleet = regions([9, 0, 9, 0, 0]);
+    fleet.cluster("a1").lifecycle = Lifecycle::Cordoned;
+    let app = fleet.app("web", Strategy::StaticWeight).workload(WorkloadKind::DaemonSet, "agent", 1, "");
+    let app = app.deployment(1).clusters(fleet.set(&["a1", "b1"])).spread(TopologyKey::Region, 1, Some(1));
+    fleet.add(app).runs("web", "a1=1");
+    let placed = fleet.record.apps.values_mut().next().unwrap();
+    placed.workloads.remove("apps/Deployment/main");
+    let target = fleet.schedule();
+    assert_eq!([0, 1].map(|workload| fleet.seats_of(&target, "web", workload)), ["b1=1", "b1=1"]);
 }

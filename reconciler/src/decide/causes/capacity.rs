@@ -68,6 +68,7 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
     Ok(Some(Proposal {
         cause: Cause::Capacity,
         key: Some(key(Cause::Capacity, &[&instant::text(now)])),
+        steps: Vec::new(),
         subject: format!("Record the capacity of {}", crate::decide::some_of(&changed)),
         body: String::new(),
         intents: Intents::Live,

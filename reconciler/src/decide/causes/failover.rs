@@ -21,7 +21,7 @@ use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::RepoPath;
 
 use crate::commit::Cause;
-use crate::decide::{DecideError, Intents, Live, Proposal, Report, Urgency, View, clock, key};
+use crate::decide::{DecideError, Intents, Live, Proposal, Report, Urgency, View, clock, key, stepped};
 use crate::instant;
 use crate::observation::Answers;
 
@@ -186,10 +186,15 @@ pub(crate) fn evicting(
 ) -> Result<Proposal, DecideError> {
     let mut record = live.record.clone();
     record.put_state(RepoPath::new(&format!("state/outages/{cluster}.yaml"))?, outage);
+    // Whatever move one of them was on, it goes from where it is.
+    for app in &leaving {
+        record.remove(&stepped::path(app)?);
+    }
     let evict = leaving.iter().map(|(team, app)| (team.clone(), app.clone(), SmolStr::new(cluster))).collect();
     Ok(Proposal {
         cause: Cause::Failover,
         key: Some(key),
+        steps: Vec::new(),
         subject,
         body,
         intents: Intents::Live,

@@ -2,6 +2,7 @@
 
 pub mod capacity;
 pub mod failover;
+pub mod moves;
 pub mod pin;
 pub mod returning;
 pub mod settle;

@@ -42,6 +42,7 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
     Ok(Some(Proposal {
         cause: Cause::Pin,
         key: Some(key(Cause::Pin, &[&main.id.0])),
+        steps: Vec::new(),
         subject: format!("Apply {} of the intents", main.id.short()),
         body: String::new(),
         intents: Intents::Newest,

@@ -161,6 +161,7 @@ fn step(
     Ok(Proposal {
         cause: Cause::Return,
         key: Some(key),
+        steps: Vec::new(),
         subject,
         body,
         intents: Intents::Live,

@@ -15,6 +15,7 @@ pub fn propose(view: &View<'_>) -> Option<Proposal> {
     Some(Proposal {
         cause: Cause::Settle,
         key: None,
+        steps: Vec::new(),
         subject: "Place what the record asks for".to_owned(),
         body: String::new(),
         intents: Intents::Live,

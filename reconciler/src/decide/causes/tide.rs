@@ -2,6 +2,10 @@
 //!
 //! A phase is a state of the clock, not an event: a tick that was missed costs nothing. The weights change at once.
 
+use std::collections::BTreeMap;
+
+use fleetwright_compiler::Compiled;
+use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::placements::TideDoc;
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::RepoPath;
@@ -40,6 +44,24 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Vec<Proposa
     Ok(proposals)
 }
 
+/// The recorded phases with those of tides that have none yet, so that what is placed for the first time is placed for the
+/// phase it is in. `None` where nothing is added.
+pub(crate) fn with_first_phases(
+    compiled: &Compiled,
+    recorded: &BTreeMap<SmolStr, TideDoc>,
+    now_secs: i64,
+) -> Option<BTreeMap<SmolStr, TideDoc>> {
+    let now = Timestamp::from_second(now_secs).ok()?;
+    let mut tides = recorded.clone();
+    for tide in compiled.fleet.tides.iter().filter(|tide| !recorded.contains_key(&tide.name)) {
+        let Some(window) = phase_at(&tide.timetable, now) else { continue };
+        let Some(phase) = tide.phases.get(window.phase) else { continue };
+        let window = instant::text(window.begin.as_second());
+        tides.insert(tide.name.clone(), TideDoc { phase: phase.name.clone(), window });
+    }
+    (tides.len() > recorded.len()).then_some(tides)
+}
+
 /// The turn of a tide, where the phase is another than the recorded one. A turn that was taken back in this window is not
 /// proposed again before the next.
 ///
@@ -73,6 +95,7 @@ pub fn turn(view: &View<'_>, due: Due<'_>, reports: &mut Vec<Report>) -> Result<
     Ok(Some(Proposal {
         cause: Cause::Tide,
         key: Some(key),
+        steps: Vec::new(),
         subject: format!("Turn tide {}{from} to {}", due.tide, due.phase),
         body: format!("The phase began at {window}."),
         intents: Intents::Live,

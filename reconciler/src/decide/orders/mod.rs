@@ -91,6 +91,7 @@ impl<'a> Desk<'a> {
         Proposal {
             cause,
             key: Some(key),
+            steps: Vec::new(),
             subject,
             body: String::new(),
             intents: Intents::Live,

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::SmolStr;
-use fleetwright_compiler::placements::{self, HoldDoc, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, RecordDoc};
+use fleetwright_compiler::placements::{
+    self, HoldDoc, MoveDoc, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, RecordDoc,
+};
 use fleetwright_compiler::source::RepoPath;
 
 use super::{Desk, OrderError};
@@ -51,13 +53,15 @@ pub fn undo(desk: &Desk<'_>, undone: &Undone, hold: Option<&Hold>) -> Result<Pro
     let mut conflicts = BTreeSet::new();
     for path in after.edits_since(before).keys().filter(|path| !NOT_UNDONE.contains(&path.as_str())) {
         let (was, left, is) = (before.get(path), after.get(path), record.get(path));
-        if is == left {
+        // Steps that it took since then go back with the move that the commit began.
+        if is == left || began(commit, path, is).is_some() {
             match was {
                 Some(bytes) => record.put(path.clone(), bytes.to_vec()),
                 None => record.remove(path),
             }
         } else if path.as_str().starts_with("placements/") {
-            match merged(path, [was, left, is], &mut conflicts) {
+            let on_the_way = |app: &str| began_for(commit, path, app, &desk.live.record);
+            match merged(path, [was, left, is], &on_the_way, &mut conflicts) {
                 Some(apps) if apps.is_empty() => record.remove(path),
                 Some(apps) => record.put(path.clone(), placements::placements_text(&apps).into_bytes()),
                 None => drop(conflicts.insert(path.to_string())),
@@ -112,15 +116,35 @@ fn add_hold(desk: &Desk<'_>, commit: &LiveCommit, hold: &Hold, record: &mut Reco
 
 type Apps = BTreeMap<SmolStr, PlacedApp>;
 
-/// The placements of a team with the changes of one commit taken back, app by app; what cannot be is named. `None` where
-/// a file cannot be read.
-fn merged(path: &RepoPath, files: [Option<&[u8]>; 3], conflicts: &mut BTreeSet<String>) -> Option<Apps> {
+/// The move of a file that this commit began, wherever it is now.
+fn began(commit: &LiveCommit, path: &RepoPath, bytes: Option<&[u8]>) -> Option<MoveDoc> {
+    let trailers = commit.trailers.as_ref()?;
+    let docs = documents(path, bytes?)?;
+    let moves = docs.into_iter().filter_map(|doc| if let RecordDoc::Move(of) = doc { Some(of) } else { None });
+    moves.into_iter().find(|of| of.cause.key == trailers.key)
+}
+
+/// Whether this commit began the move that an app of a team's placements is on.
+fn began_for(commit: &LiveCommit, placements: &RepoPath, app: &str, record: &RecordFiles) -> bool {
+    let team = placements.file_name().and_then(|name| name.rsplit_once('.')).map_or("", |(team, _)| team);
+    let Ok(path) = RepoPath::new(&placements::move_path(team, app)) else { return false };
+    began(commit, &path, record.get(&path)).is_some()
+}
+
+/// The placements of a team with the changes of one commit taken back, app by app; what cannot be is named. What is on the
+/// way goes back from wherever it is. `None` where a file cannot be read.
+fn merged(
+    path: &RepoPath,
+    files: [Option<&[u8]>; 3],
+    on_the_way: &dyn Fn(&str) -> bool,
+    conflicts: &mut BTreeSet<String>,
+) -> Option<Apps> {
     let [was, left, is] = files.map(|bytes| bytes.map_or(Some(Apps::new()), |bytes| apps(path, bytes)));
     let (was, left, is) = (was?, left?, is?);
     let mut result = is.clone();
     let names: BTreeSet<&SmolStr> = was.keys().chain(left.keys()).collect();
     for name in names.into_iter().filter(|name| was.get(*name) != left.get(*name)) {
-        if is.get(name) != left.get(name) {
+        if is.get(name) != left.get(name) && !on_the_way(name) {
             conflicts.insert(format!("{name} in {path}"));
             continue;
         }
@@ -152,7 +176,7 @@ fn placed(doc: PlacedAppDoc) -> (SmolStr, PlacedApp) {
         });
         let mut seats: Vec<PlacedSeat> = seats.collect();
         seats.sort();
-        (workload.workload.value, PlacedWorkload { weights: workload.weights, seats })
+        (workload.workload.value, PlacedWorkload { weights: workload.weights, seats, gave_way: Vec::new() })
     });
     let app = PlacedApp {
         place: None,

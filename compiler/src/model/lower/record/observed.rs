@@ -28,6 +28,7 @@ pub(super) fn read(
         | RecordDoc::Tides(_)
         | RecordDoc::Suspended(_)
         | RecordDoc::Estimates(_)
+        | RecordDoc::Move(_)
         // the decider's own, which decides nothing about a compile
         | RecordDoc::Decider(_)
         | RecordDoc::Pin(_)

@@ -8,11 +8,32 @@ use super::twice;
 use crate::base::{FileId, SmolStr, Span, Spanned};
 use crate::diag::{Diagnostic, Place, codes, some_of};
 use crate::model::App;
-use crate::placements::{OTHER_POOL, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, PlacedWorkloadDoc};
-use crate::placements::{Record, SeatDoc};
+use crate::placements::{
+    GaveWay, GaveWayDoc, MoveCauseDoc, MoveDoc, MoveStepDoc, OTHER_POOL, OpenMove, PlacedApp, PlacedAppDoc,
+};
+use crate::placements::{PlacedSeat, PlacedWorkload, PlacedWorkloadDoc, Record, SeatDoc};
 
 /// (team, app)
 type AppName = (SmolStr, SmolStr);
+
+/// Where an app is, workloads aside.
+fn empty(file: FileId, app: &Spanned<SmolStr>, tier: Option<&SmolStr>, clusters: &[Spanned<SmolStr>]) -> PlacedApp {
+    let mut clusters: Vec<SmolStr> = clusters.iter().map(|cluster| cluster.value.clone()).collect();
+    clusters.sort();
+    clusters.dedup();
+    PlacedApp { place: Some((file, app.span)), tier: tier.cloned(), clusters, workloads: BTreeMap::new() }
+}
+
+fn seat(doc: &SeatDoc) -> PlacedSeat {
+    let SeatDoc { cluster, pool, replicas, completions, min, max } = doc;
+    PlacedSeat {
+        cluster: cluster.value.clone(),
+        pool: pool.as_ref().map(|pool| pool.value.clone()),
+        replicas: *replicas,
+        completions: *completions,
+        bounds: min.zip(*max),
+    }
+}
 
 /// Reads placements against the fleet.
 pub(super) struct Placements<'f> {
@@ -62,18 +83,11 @@ impl<'f> Placements<'f> {
         let known = self.apps.get(&name).copied();
         let keys: Option<BTreeSet<&SmolStr>> =
             known.filter(|_| !cx.unread.objects_of(&name.0)).map(|app| app.workloads.iter().map(|w| &w.key).collect());
-        let mut placed = PlacedApp {
-            place: Some((file, app.span)),
-            tier: tier.clone(),
-            clusters: clusters.iter().map(|c| c.value.clone()).collect(),
-            workloads: BTreeMap::new(),
-        };
-        placed.clusters.sort();
-        placed.clusters.dedup();
+        let mut placed = empty(file, app, tier.as_ref(), clusters);
         for name in clusters {
             self.holds(cx, file, name, team, &app.value);
         }
-        for PlacedWorkloadDoc { workload, weights, seats } in workloads {
+        for PlacedWorkloadDoc { workload, weights, seats, gave_way } in workloads {
             let seats = self.seats(cx, file, (team, &app.value), seats, record);
             if keys.as_ref().is_some_and(|keys| !keys.contains(&workload.value)) {
                 let running: u64 = seats.iter().map(|seat| u64::from(seat.replicas)).sum();
@@ -83,7 +97,8 @@ impl<'f> Placements<'f> {
                 );
                 cx.error(codes::record::RECORD_GONE, Place::Span(file, workload.span), message);
             }
-            let entry = PlacedWorkload { weights: weights.clone(), seats };
+            let gave_way = gave_way.iter().filter_map(|doc| gave_way_of(cx, file, doc)).collect();
+            let entry = PlacedWorkload { weights: weights.clone(), seats, gave_way };
             if placed.workloads.insert(workload.value.clone(), entry).is_some() {
                 twice(cx, file, workload, &format!("workload `{}`", workload.value));
             }
@@ -113,7 +128,8 @@ impl<'f> Placements<'f> {
     ) -> Vec<PlacedSeat> {
         let mut rows: Vec<PlacedSeat> = Vec::with_capacity(seats.len());
         let mut seen: BTreeSet<(&SmolStr, Option<&SmolStr>)> = BTreeSet::new();
-        for SeatDoc { cluster, pool, replicas, completions, min, max } in seats {
+        for doc in seats {
+            let SeatDoc { cluster, pool, .. } = doc;
             self.holds(cx, file, cluster, team, app);
             if !seen.insert((&cluster.value, pool.as_ref().map(|pool| &pool.value))) {
                 twice(cx, file, cluster, &format!("a seat in cluster `{}`", cluster.value));
@@ -122,13 +138,7 @@ impl<'f> Placements<'f> {
             if let Some(pool) = pool {
                 self.pool(cx, file, &cluster.value, pool, record);
             }
-            rows.push(PlacedSeat {
-                cluster: cluster.value.clone(),
-                pool: pool.as_ref().map(|pool| pool.value.clone()),
-                replicas: *replicas,
-                completions: *completions,
-                bounds: min.zip(*max),
-            });
+            rows.push(seat(doc));
         }
         rows.sort();
         rows
@@ -170,6 +180,52 @@ impl<'f> Placements<'f> {
         cx.error(codes::record::RECORD_GONE, Place::Span(file, pool.span), message);
     }
 
+    /// Reads the move of an app. Where it leads to what is no longer there, what is there now says where the app goes.
+    pub(super) fn moves(
+        &mut self,
+        cx: &mut Lowering<'_>,
+        file: FileId,
+        named: &SmolStr,
+        doc: &MoveDoc,
+        record: &mut Record,
+    ) {
+        let MoveDoc { cause, intent, step, target } = doc;
+        let PlacedAppDoc { app, tier, clusters, workloads } = target;
+        let (team, stem) = named.split_once('/').unwrap_or_default();
+        if app.value != stem {
+            let message = format!("the file of the move of `{team}/{stem}` says where `{}` goes", app.value);
+            cx.report(
+                Diagnostic::new(codes::record::UNKNOWN_RECORD, Place::Span(file, app.span), message)
+                    .help("the record is written by fleetwright: revert the commit that changed it"),
+            );
+            return;
+        }
+        let recorded = (SmolStr::new(team), app.value.clone());
+        let name = self.heirs.get(&recorded).filter(|_| !self.apps.contains_key(&recorded)).unwrap_or(&recorded);
+        if !self.apps.contains_key(name) {
+            // its placements are reported
+            return;
+        }
+        let name = name.clone();
+        let mut placed = empty(file, app, tier.as_ref(), clusters);
+        for PlacedWorkloadDoc { workload, weights, seats, gave_way } in workloads {
+            let mut rows: Vec<PlacedSeat> = seats.iter().map(seat).collect();
+            rows.sort();
+            if rows.windows(2).any(|two| (&two[0].cluster, &two[0].pool) == (&two[1].cluster, &two[1].pool)) {
+                twice(cx, file, workload, &format!("a seat of workload `{}`", workload.value));
+            }
+            let gave_way = gave_way.iter().filter_map(|doc| gave_way_of(cx, file, doc)).collect();
+            let entry = PlacedWorkload { weights: weights.clone(), seats: rows, gave_way };
+            if placed.workloads.insert(workload.value.clone(), entry).is_some() {
+                twice(cx, file, workload, &format!("workload `{}`", workload.value));
+            }
+        }
+        let MoveCauseDoc { kind, key } = cause.clone();
+        let MoveStepDoc { number, since, deadline } = step.clone();
+        let open = OpenMove { cause: kind, key, intent: intent.clone(), target: placed, step: number, since, deadline };
+        record.moves.insert(name, open);
+    }
+
     /// Reads one app of `state/suspended.yaml`.
     pub(super) fn suspended(&self, cx: &mut Lowering<'_>, file: FileId, app: &Spanned<SmolStr>, record: &mut Record) {
         let key = app.value.split_once('/').map(|(team, name)| (SmolStr::new(team), SmolStr::new(name)));
@@ -202,4 +258,15 @@ impl<'f> Placements<'f> {
             );
         }
     }
+}
+
+/// A row of what was given up. An app or a cluster that is gone says nothing any more; that is no mistake.
+fn gave_way_of(cx: &mut Lowering<'_>, file: FileId, doc: &GaveWayDoc) -> Option<GaveWay> {
+    let Some((team, app)) = doc.to.value.split_once('/') else {
+        let message = format!("`{}` is no `team/app`", doc.to.value);
+        cx.error(codes::record::UNKNOWN_RECORD, Place::Span(file, doc.to.span), message);
+        return None;
+    };
+    let to = (SmolStr::new(team), SmolStr::new(app));
+    Some(GaveWay { to, cluster: doc.cluster.value.clone(), replicas: doc.replicas })
 }

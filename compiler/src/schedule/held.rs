@@ -1,0 +1,96 @@
+//! Apps that stay where the record has them, whatever the schedule would do with them: those that a person froze, and
+//! those on a move that is made in steps, which take the next step when the decider says so.
+//!
+//! A move holds for as long as what its target follows from is the same: what is wanted, how it is divided, and the state
+//! of the clusters it leads to. When that changes, the app is scheduled from where it is, like any other.
+
+use std::collections::BTreeSet;
+
+use super::Scenario;
+use super::conditions::{Conditions, conditions};
+use super::filter::{Question, Release, release};
+use crate::base::{AppId, ClusterId, DigestWriter, SmolStr};
+use crate::model::{App, Fleet};
+use crate::placements::{OpenMove, PlacedApp, Record};
+
+/// Apps that are on a move that holds.
+#[must_use]
+pub fn moving(fleet: &Fleet, record: &Record, scenario: &Scenario) -> BTreeSet<AppId> {
+    if record.moves.is_empty() {
+        return BTreeSet::new();
+    }
+    let conditions = conditions(fleet, record, scenario);
+    let evicted: BTreeSet<(&SmolStr, &SmolStr)> = scenario.evict.iter().map(|(team, app, _)| (team, app)).collect();
+    let holds = |((team, name), open): (&(SmolStr, SmolStr), &OpenMove)| {
+        let id = fleet.app_id(team, name)?;
+        let placed = record.apps.get(&(team.clone(), name.clone()))?;
+        let app = fleet.app(id);
+        // What supposes a cluster lost supposes that of both ends.
+        let lost = clusters(fleet, placed).chain(clusters(fleet, &open.target)).any(|cluster| {
+            let conditions = &conditions[cluster.index()];
+            conditions.supposed_lost || released(fleet, app, cluster, conditions) == Some(Release::Gone)
+        });
+        let holds = !lost
+            && !evicted.contains(&(team, name))
+            && intent_under(fleet, &conditions, id, &open.target) == open.intent;
+        holds.then_some(id)
+    };
+    record.moves.iter().filter_map(holds).collect()
+}
+
+/// Apps whose recorded placement stays as it is.
+pub(super) fn held(fleet: &Fleet, record: &Record, scenario: &Scenario) -> BTreeSet<AppId> {
+    let suspended = record.suspended.iter().filter_map(|(team, app)| fleet.app_id(team, app));
+    suspended.chain(moving(fleet, record, scenario)).collect()
+}
+
+/// The digest of what the target of a move follows from. Names, not ids, so that it outlives a change of the fleet.
+#[must_use]
+pub fn intent(fleet: &Fleet, record: &Record, id: AppId, target: &PlacedApp) -> SmolStr {
+    intent_under(fleet, &conditions(fleet, record, &Scenario::default()), id, target)
+}
+
+fn intent_under(fleet: &Fleet, conditions: &[Conditions], id: AppId, target: &PlacedApp) -> SmolStr {
+    let app = fleet.app(id);
+    let mut digest = DigestWriter::new();
+    digest.part(b"fleetwright intent 1");
+    for workload in &app.workloads {
+        let policy = &workload.policy;
+        digest.part(workload.key.as_bytes());
+        digest.part(policy.digest.short().as_bytes());
+        let counts = (workload.replicas, workload.share, policy.min, policy.max, policy.strategy, policy.capacity);
+        digest.part(format!("{counts:?}").as_bytes());
+    }
+    for spread in &app.placement.spread {
+        digest.part(format!("{} {} {:?}", spread.key.as_str(), spread.min, spread.max).as_bytes());
+    }
+    let mut names: Vec<&SmolStr> = target
+        .clusters
+        .iter()
+        .chain(target.workloads.values().flat_map(|w| &w.seats).map(|seat| &seat.cluster))
+        .collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        digest.part(name.as_bytes());
+        let Some(cluster) = fleet.cluster_id(name) else {
+            digest.part(b"gone");
+            continue;
+        };
+        let conditions = &conditions[cluster.index()];
+        let state = (conditions.lifecycle, conditions.healthy, released(fleet, app, cluster, conditions));
+        digest.part(format!("{state:?}").as_bytes());
+    }
+    digest.finish().short().into()
+}
+
+/// Whether what is placed in a cluster leaves it because of what the cluster is. No release asks which kinds it serves.
+fn released(fleet: &Fleet, app: &App, cluster: ClusterId, conditions: &Conditions) -> Option<Release> {
+    release(&Question { fleet, app, needs: &[], cluster, conditions, evicted: false })
+}
+
+/// The clusters in which something is placed.
+fn clusters<'a>(fleet: &'a Fleet, placed: &'a PlacedApp) -> impl Iterator<Item = ClusterId> + 'a {
+    let seats = placed.workloads.values().flat_map(|w| &w.seats).map(|seat| &seat.cluster);
+    placed.clusters.iter().chain(seats).filter_map(|name| fleet.cluster_id(name))
+}

@@ -1,0 +1,134 @@
+//! What a team's quota counts, in every sort of resource, from the files that people write to the plan they read.
+//!
+//! The next sort of resource is a row.
+
+use fleetwright_compiler::schedule::Scenario;
+use fleetwright_compiler::source::Overlay;
+use fleetwright_compiler::{Compiled, Session, compile, diff, report};
+use fleetwright_tests::fleet::{FleetBuilder, config_map, deployment, pool};
+use serde_json::{Value, json};
+
+fn compiled(fleet: &FleetBuilder) -> Compiled {
+    let files = fleet.files().expect("the paths are inside");
+    compile(&Session::new(), &Overlay::same(&files), &Scenario::default()).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+fn short(compiled: &Compiled) -> Vec<String> {
+    report::plan(compiled).shortfalls.iter().map(|short| short.shortfall.to_string()).collect()
+}
+
+fn replicas(compiled: &Compiled) -> u32 {
+    compiled.target.apps.iter().flat_map(|app| &app.seats).map(|seat| seat.replicas).sum()
+}
+
+/// Pods of 2 CPU and 4 Gi, limits of 3 CPU and 6 Gi, one GPU, 10 Gi of scratch space.
+fn web(replicas: u32) -> Value {
+    let mut web = deployment("web", replicas, "2", "4Gi");
+    web["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({
+        "requests": { "cpu": "2", "memory": "4Gi", "ephemeral-storage": "10Gi" },
+        "limits": { "cpu": "3", "memory": "6Gi", "nvidia.com/gpu": "1" },
+    });
+    web
+}
+
+/// Two large clusters, a team with a quota, and an app of these pods and two ConfigMaps.
+fn fleet(quota: &Value, replicas: u32) -> FleetBuilder {
+    let nodes = || {
+        let mut nodes = pool("general", 10, "64", "512Gi");
+        nodes["allocatable"]["nvidia.com/gpu"] = json!("8");
+        nodes["allocatable"]["ephemeral-storage"] = json!("1Ti");
+        json!({ "nodePools": [nodes] })
+    };
+    FleetBuilder::new()
+        .cluster("a", nodes())
+        .cluster("b", nodes())
+        .team("t", json!({ "namespaces": [{ "name": "t" }], "quota": [quota] }))
+        .app(
+            "t",
+            "web",
+            json!({ "namespace": "t", "placement": { "replicas": { "strategy": "StaticWeight" } } }),
+            &[web(replicas), config_map("one", json!({})), config_map("two", json!({}))],
+        )
+}
+
+/// The most replicas that pass with equality; one more is refused, with the resource and the figures.
+#[test]
+fn every_resource_is_counted_and_equality_passes() {
+    let facts: [(&str, &str, u32, &str); 13] = [
+        ("cpu", "8", 4, "10"),
+        ("requests.cpu", "8", 4, "10"),
+        ("limits.cpu", "12", 4, "15"),
+        ("memory", "16Gi", 4, "20Gi"),
+        ("requests.memory", "16Gi", 4, "20Gi"),
+        ("limits.memory", "24Gi", 4, "30Gi"),
+        ("requests.ephemeral-storage", "40Gi", 4, "50Gi"),
+        ("limits.nvidia.com/gpu", "4", 4, "5"),
+        ("requests.nvidia.com/gpu", "4", 4, "5"),
+        ("pods", "4", 4, "5"),
+        ("count/pods", "4", 4, "5"),
+        // one in each of two clusters, whatever the replicas
+        ("count/deployments.apps", "2", 5, ""),
+        ("count/configmaps", "4", 5, ""),
+    ];
+    for (resource, hard, most, more) in facts {
+        let quota = json!({ "hard": { resource: hard } });
+        let at_most = compiled(&fleet(&quota, most));
+        assert_eq!((replicas(&at_most), short(&at_most)), (most, Vec::new()), "{resource}");
+        if more.is_empty() {
+            continue;
+        }
+        let over = compiled(&fleet(&quota, most + 1));
+        assert_eq!(replicas(&over), 0, "{resource}: all or nothing");
+        let said = format!("the team's quota allows {hard} {resource}: 0 are used, {more} more are asked for");
+        assert_eq!(short(&over), [said]);
+        // what runs stays, and a person's change is an error
+        let running = fleet(&quota, most).placed(&at_most);
+        let grown = running.clone().app(
+            "t",
+            "web",
+            json!({ "namespace": "t", "placement": { "replicas": { "strategy": "StaticWeight" } } }),
+            &[web(most + 1), config_map("one", json!({})), config_map("two", json!({}))],
+        );
+        let (before, after) = (compiled(&running), compiled(&grown));
+        assert_eq!(replicas(&after), most, "{resource}");
+        let review = diff::diff(&before, &after);
+        let errors: Vec<String> = review.errors.iter().map(|error| error.shortfall.to_string()).collect();
+        assert!(errors.len() == 1 && errors[0].contains(resource), "{resource}: {errors:?}");
+    }
+}
+
+/// One object less than two clusters need is refused as a whole.
+#[test]
+fn objects_are_refused_like_pods() {
+    for (resource, hard) in [("count/deployments.apps", "1"), ("count/configmaps", "3")] {
+        let over = compiled(&fleet(&json!({ "hard": { resource: hard } }), 4));
+        assert_eq!(replicas(&over), 0, "{resource}");
+        assert!(short(&over).iter().any(|said| said.contains(resource)), "{resource}: {:?}", short(&over));
+    }
+}
+
+/// A quota of each cluster caps the division there, names the cluster, and is kept by Kubernetes, too.
+#[test]
+fn a_quota_of_each_cluster_is_rendered() {
+    let quota = json!({ "scope": "PerCluster", "hard": { "requests.cpu": "8", "limits.nvidia.com/gpu": "9" } });
+    let full = compiled(&fleet(&quota, 8));
+    assert_eq!((replicas(&full), short(&full)), (8, Vec::new()));
+    let over = compiled(&fleet(&quota, 9));
+    assert_eq!(replicas(&over), 8, "what fits runs: the quota of a cluster is a cap");
+    assert!(short(&over).iter().any(|said| said.contains("in cluster a") && said.contains("requests.cpu")), "{over:?}");
+    for cluster in full.fleet.cluster_ids() {
+        let mut text = String::new();
+        full.rendered.files(cluster).iter().for_each(|file| file.write(&full.fleet, &mut text));
+        let quota =
+            text.split("---\n").find(|document| document.contains("kind: ResourceQuota")).expect("there is one");
+        assert!(quota.contains("namespace: t") && quota.contains("requests.cpu: \"8\""), "{quota}");
+    }
+    let total = compiled(&fleet(&json!({ "hard": { "requests.cpu": "16" } }), 8));
+    let mut text = String::new();
+    total
+        .rendered
+        .files(fleetwright_compiler::base::ClusterId(0))
+        .iter()
+        .for_each(|f| f.write(&total.fleet, &mut text));
+    assert!(!text.contains("ResourceQuota"), "what holds over all clusters is nothing that one of them can keep");
+}
