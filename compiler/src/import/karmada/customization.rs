@@ -332,7 +332,7 @@ mod tests {
         let deep = format!("function f(o) return {}o.spec.n{} end", "(".repeat(5000), ")".repeat(5000));
         assert_eq!(text(counts(&deep)), "line 1: expressions nested too deeply");
         let deep = format!("function f(o) {} end", "if o.spec then ".repeat(2000));
-        assert_eq!(text(counts(&deep)), "line 1: blocks nested too deeply");
+        assert_eq!(text(counts(&deep)), "line 1: expressions nested too deeply");
     }
 
     #[test]
