@@ -136,6 +136,7 @@ pub fn short(id: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use fleetwright_compiler::report::{MovingReport, MovingRow};
     use fleetwright_reconciler::controller::status::{AppStatus, HoldStatus, Message, ObjectStatus};
 
     use super::*;
@@ -215,6 +216,10 @@ mod tests {
 Held
   k1 until 2026-12-01T00:00:00Z, by ann
   shop/web is suspended: nothing of it moves
+
+On the way
+  shop/search: step 2 since 2026-11-30T15:05:00Z, 1 left, begun by Tide, due by 2026-11-30T17:00:00Z; \
+apps/Deployment/search: eu-1 6 -> 2, us-1 6 -> 8
 
 To know
   Guarded  too many clusters look lost

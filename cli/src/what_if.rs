@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleetwright_compiler::base::{ClusterId, SmolStr};
 use fleetwright_compiler::model::Fleet;
 use fleetwright_compiler::report::{self, ScenarioReport, WhatIfReport};
-use fleetwright_compiler::what_if::{Changes, Loss, World, changed, in_use, settled, without};
+use fleetwright_compiler::schedule::Scenario;
+use fleetwright_compiler::what_if::{Changes, Loss, World, changed, in_use, settled, without, without_pools};
 use fleetwright_compiler::{Compiled, Session};
 
-use crate::args::Format;
+use crate::args::{At, Format};
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::why::{app_named, cluster_named, nearest_of, unknown};
@@ -24,7 +25,7 @@ use crate::{fleet, output, streams};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What is lost: may be given several times, all of it is lost at once
-    #[arg(long, value_name = "cluster=NAME|region=NAME|any-cluster|any-region")]
+    #[arg(long, value_name = "cluster=NAME|region=NAME|pool=CLUSTER/POOL|any-cluster|any-region")]
     lose: Vec<String>,
 
     /// Other replicas of an app, or of the workload that is named
@@ -35,6 +36,12 @@ pub struct Args {
     #[arg(long, num_args = 2, value_names = ["TEAM/APP", "CLUSTER=WEIGHT,..."])]
     weight: Vec<String>,
 
+    /// At this instant: the phases of tides that are due then, `now` for those that are due now
+    ///
+    /// Without it, tides stand as the record has them. `--rev` supposes another revision of the intents.
+    #[arg(long, value_name = "INSTANT|now")]
+    at: Option<At>,
+
     /// Exit with 1 when something would be left undone
     #[arg(long)]
     exit_code: bool,
@@ -44,15 +51,27 @@ pub struct Args {
 pub const FORMATS: &[Format] = &[Format::Text, Format::Wide, Format::Json, Format::Yaml, Format::Markdown];
 
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
-    if args.lose.is_empty() && args.replicas.is_empty() && args.weight.is_empty() {
-        return Err(Failure::Usage("suppose something: `--lose`, `--replicas` or `--weight`".into()));
+    if args.lose.is_empty() && args.replicas.is_empty() && args.weight.is_empty() && args.at.is_none() {
+        return Err(Failure::Usage("suppose something: `--lose`, `--replicas`, `--weight` or `--at`".into()));
     }
     let losses: Vec<Lose> = args.lose.iter().map(|text| Lose::parse(text)).collect::<Result<_, _>>()?;
     let opened = fleet::open(context)?;
-    let compiled = fleet::compile(context, &Session::new(), &opened)?;
-    let (changes, words) = changes(&compiled.fleet, args)?;
+    let session = Session::new();
+    let compiled = fleet::compile(context, &session, &opened)?;
+    let (mut changes, mut words) = changes(&compiled.fleet, args)?;
+    pools(&compiled.fleet, &losses, &mut changes, &mut words)?;
+    let then = match &args.at {
+        None => None,
+        Some(at) => {
+            let instant = at.instant()?;
+            words.push(format!("it is {instant}"));
+            let scenario = Scenario { instant: Some(instant), ..Scenario::default() };
+            Some(fleet::compile_supposing(context, &session, &opened, &scenario)?)
+        }
+    };
     fleet::say_record(&opened);
-    let report = WhatIfReport { scenarios: scenarios(&compiled, &changes, &losses)?, changes: words };
+    let then = then.as_ref().unwrap_or(&compiled);
+    let report = WhatIfReport { scenarios: scenarios(&compiled, then, &changes, &losses)?, changes: words };
     let wide = context.format() == Format::Wide;
     streams::data(&match context.format() {
         Format::Markdown => report::what_if_markdown(&report),
@@ -66,6 +85,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Lose {
     This(Loss),
+    Pool { cluster: String, pool: SmolStr },
     AnyCluster,
     AnyRegion,
 }
@@ -76,9 +96,13 @@ impl Lose {
             ("any-cluster", _) => Ok(Self::AnyCluster),
             ("any-region", _) => Ok(Self::AnyRegion),
             (_, Some(("cluster", name))) => Ok(Self::This(Loss::Cluster(name.into()))),
+            (_, Some(("pool", name))) if name.contains('/') => {
+                let (cluster, pool) = name.split_once('/').unwrap_or_default();
+                Ok(Self::Pool { cluster: cluster.to_owned(), pool: pool.into() })
+            }
             (_, Some(("region", name))) => Ok(Self::This(Loss::Region(name.into()))),
             _ => Err(Failure::Usage(format!(
-                "`--lose {text}`: expected cluster=NAME, region=NAME, any-cluster or any-region"
+                "`--lose {text}`: expected cluster=NAME, region=NAME, pool=CLUSTER/POOL, any-cluster or any-region"
             ))),
         }
     }
@@ -104,11 +128,35 @@ fn named(fleet: &Fleet, losses: &[Lose]) -> Result<Vec<Loss>, Failure> {
     Ok(named.into_iter().collect())
 }
 
-fn scenarios(compiled: &Compiled, changes: &Changes, losses: &[Lose]) -> Result<Vec<ScenarioReport>, Failure> {
+/// The pools that are supposed lost, each of a cluster that states it or in which it is seen.
+fn pools(fleet: &Fleet, losses: &[Lose], changes: &mut Changes, words: &mut Vec<String>) -> Result<(), Failure> {
+    for lose in losses {
+        let Lose::Pool { cluster, pool } = lose else { continue };
+        let id = cluster_named(fleet, cluster)?;
+        let stated = fleet.cluster(id).pools.iter().flatten().map(|pool| pool.name.to_string());
+        let known: Vec<String> = stated.collect();
+        if !known.iter().any(|name| name == pool) {
+            let near = nearest_of(pool, known.into_iter());
+            return Err(unknown(&format!("node pool of {cluster}"), pool, near));
+        }
+        words.push(format!("pool {pool} of {cluster} has no nodes"));
+        changes.pools.push((id, pool.clone()));
+    }
+    Ok(())
+}
+
+/// `then` is the same fleet at the instant that is supposed.
+fn scenarios(
+    compiled: &Compiled,
+    then: &Compiled,
+    changes: &Changes,
+    losses: &[Lose],
+) -> Result<Vec<ScenarioReport>, Failure> {
     let named = named(&compiled.fleet, losses)?;
-    let fleet = changed(&compiled.fleet, changes).map_err(|error| Failure::Usage(error.to_string()))?;
+    let fleet = changed(&then.fleet, changes).map_err(|error| Failure::Usage(error.to_string()))?;
     let settled = settled(&compiled.fleet, &compiled.record, &compiled.target);
-    let world = World { fleet: &fleet, variants: &compiled.variants, settled: &settled };
+    let settled = without_pools(&fleet, settled, changes);
+    let world = World { fleet: &fleet, variants: &then.variants, settled: &settled };
     let bug = |violations: Vec<String>| Failure::Bug(violations.iter().map(|v| format!("  {v}\n")).collect());
     let mut combinations = vec![named.clone()];
     if losses.contains(&Lose::AnyCluster) || losses.contains(&Lose::AnyRegion) {
@@ -171,6 +219,8 @@ mod tests {
         for (text, expected) in [
             ("cluster=eu-a", Some(Lose::This(Loss::Cluster("eu-a".into())))),
             ("region=eu", Some(Lose::This(Loss::Region("eu".into())))),
+            ("pool=eu-a/gpu", Some(Lose::Pool { cluster: "eu-a".into(), pool: "gpu".into() })),
+            ("pool=gpu", None),
             ("any-cluster", Some(Lose::AnyCluster)),
             ("any-region", Some(Lose::AnyRegion)),
             ("eu-a", None),

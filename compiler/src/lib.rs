@@ -164,7 +164,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     diagnostics.extend(report::lapses(&fleet, &lapses));
     diagnostics.extend(report::references(&fleet, &variants, &plan));
     diagnostics.extend(report::waits(&fleet, &plan));
-    diagnostics.extend(report::capacity(&fleet, &record, &target));
+    diagnostics.extend(report::capacity(&fleet, &variants, &record, &target));
     diagnostics.sort();
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));

@@ -29,6 +29,10 @@ pub fn verdict_text(verdict: &Verdict) -> String {
             format!("larger than any node: need {needed} {resource}, largest node {largest}")
         }
         Verdict::NoEligiblePool => "no pool's nodes may run it".to_owned(),
+        // a pod asks for one of `pods`: more of them are the copies that must fit together
+        Verdict::NoRoom { resource, needed, free } if resource == "pods" && *needed > 1 => {
+            format!("no room for all of it: {needed} replicas have to fit, {free} do")
+        }
         Verdict::NoRoom { resource, needed, free } => {
             let (needed, free) = (plain_amount(resource, *needed), plain_amount(resource, *free));
             format!("no room: need {needed} {resource}, largest free {free}")
@@ -45,6 +49,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
         Verdict::RoundedToZero => "share rounds to zero".to_owned(),
         Verdict::NotChosen => "not chosen".to_owned(),
         Verdict::Quota => "over quota".to_owned(),
+        Verdict::NotAll => "not all replicas fit".to_owned(),
         Verdict::SupposedLost => "supposed lost".to_owned(),
     }
 }

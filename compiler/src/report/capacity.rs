@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::api::{Capacity, Strategy};
-use crate::base::ClusterId;
+use crate::base::{ClusterId, SmolStr};
 use crate::diag::{Diagnostic, Place, codes};
 use crate::model::{App, Cluster, Fleet, Share};
 use crate::placements::Record;
 use crate::schedule::Target;
+use crate::variants::{self, Variants};
 
 /// Warns of clusters whose capacity is neither stated nor observed although an app that may go there is placed by room,
-/// and of clusters that run replicas and overcommit a resource.
+/// and of clusters that run replicas and overcommit a resource whose requests no override lowers there.
 #[must_use]
-pub fn capacity(fleet: &Fleet, record: &Record, target: &Target) -> Vec<Diagnostic> {
+pub fn capacity(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Vec<Diagnostic> {
     let asked: BTreeSet<ClusterId> =
         fleet.apps.iter().filter(|app| needs_room(app)).flat_map(|app| app.placement.candidates.iter()).collect();
     let used: BTreeSet<ClusterId> = target.apps.iter().flat_map(|app| &app.seats).map(|seat| seat.cluster).collect();
@@ -31,7 +32,8 @@ pub fn capacity(fleet: &Fleet, record: &Record, target: &Target) -> Vec<Diagnost
             );
         }
         if used.contains(&id)
-            && let Some(resources) = overcommitted(cluster)
+            && let Some(resources) =
+                overcommitted(cluster, |resource| is_lowered(fleet, variants, target, id, resource))
         {
             let message =
                 format!("{} overcommits {resources}; kube-scheduler does not, and pods can stay Pending", cluster.name);
@@ -55,9 +57,28 @@ fn needs_room(app: &App) -> bool {
     })
 }
 
-/// The resources with a factor above 1.
-fn overcommitted(cluster: &Cluster) -> Option<String> {
-    let names = cluster.overcommit.iter().filter(|(_, (numerator, denominator))| numerator > denominator);
-    let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+/// The resources with a factor above 1, but for those that overrides account for.
+fn overcommitted(cluster: &Cluster, is_lowered: impl Fn(&SmolStr) -> bool) -> Option<String> {
+    let above = cluster.overcommit.iter().filter(|(_, (numerator, denominator))| numerator > denominator);
+    let names: Vec<&str> = above.map(|(name, _)| name).filter(|name| !is_lowered(name)).map(SmolStr::as_str).collect();
     (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// Whether pods that run in a cluster request a resource, and overrides lower what each of them requests there.
+fn is_lowered(fleet: &Fleet, variants: &Variants, target: &Target, cluster: ClusterId, resource: &str) -> bool {
+    let mut requested = false;
+    for (id, placed) in fleet.app_ids().zip(&target.apps) {
+        let Some(app) = variants.apps.get(id.index()) else { continue };
+        for seat in placed.seats.iter().filter(|seat| seat.cluster == cluster) {
+            let workload = usize::from(seat.workload);
+            let now = app.of(cluster).workloads.get(workload).and_then(|w| w.pod.as_deref());
+            let now = now.map_or(0, |pod| pod.requests.get(resource));
+            let written = variants::requests_as_written(fleet.app(id), workload).map_or(0, |r| r.get(resource));
+            if now > 0 && now >= written {
+                return false;
+            }
+            requested |= written > 0;
+        }
+    }
+    requested
 }

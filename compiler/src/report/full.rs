@@ -9,7 +9,7 @@ use crate::base::{AppId, ClusterId, PoolId, SmolStr};
 use crate::diff::plain_amount;
 use crate::model::Fleet;
 use crate::placements::OTHER_POOL;
-use crate::schedule::{BelowWeight, Displaced, Overdrawn};
+use crate::schedule::{BelowWeight, Displaced, Growing, Overdrawn};
 
 /// Replicas that no longer fit where they ran.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -43,6 +43,32 @@ pub struct OverdrawnReport {
     pub short: BTreeMap<SmolStr, String>,
     /// What runs there whatever fits.
     pub by: Vec<InFullReport>,
+}
+
+/// A pool that needs more nodes than exist.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GrowingReport {
+    /// The cluster.
+    pub cluster: SmolStr,
+    /// The pool.
+    pub pool: SmolStr,
+    /// How many more nodes its autoscaler must add.
+    pub nodes: u64,
+}
+
+impl GrowingReport {
+    pub(super) fn of(fleet: &Fleet, of: &Growing) -> Self {
+        let cluster = fleet.cluster(of.cluster).name.clone();
+        Self { cluster, pool: pool_name(fleet, of.cluster, of.pool), nodes: of.nodes }
+    }
+}
+
+impl fmt::Display for GrowingReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cluster, pool, nodes } = self;
+        write!(f, "pool {pool} of {cluster} needs {nodes} more {}", if *nodes == 1 { "node" } else { "nodes" })
+    }
 }
 
 /// Replicas that run whatever fits.

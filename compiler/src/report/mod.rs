@@ -15,6 +15,7 @@ mod names;
 mod plan;
 mod plan_text;
 mod references;
+mod remedy;
 mod steps;
 mod table;
 mod tides;
@@ -24,6 +25,7 @@ mod waits;
 mod what_if;
 mod what_if_text;
 mod why;
+mod why_cluster;
 mod why_text;
 
 pub use capacity::capacity;
@@ -43,8 +45,9 @@ pub use verdicts::verdicts_line;
 pub use waits::waits;
 pub use what_if::{FloorReport, HeadroomReport, LeftReport, ScenarioReport, WhatIfReport, scenario};
 pub use what_if_text::{what_if_markdown, what_if_text};
-pub use why::{
-    ClusterWhy, FieldReport, NeedReport, Treatment, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why,
+pub use why::{FieldReport, NeedReport, Treatment, VerdictReport, WhyReport, WhySeat, WhyWorkload, WrittenAt, why};
+pub use why_cluster::{
+    AmountReport, ArithmeticReport, ChangeReport, ClusterWhy, PoolReport, QuotaReport, RoomReport, ShareReport,
 };
 
 #[cfg(test)]

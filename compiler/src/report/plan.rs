@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::clusters::{ClusterReport, Load, cluster_report};
-use super::full::{BelowWeightReport, DisplacedReport, OverdrawnReport};
+use super::full::{BelowWeightReport, DisplacedReport, GrowingReport, OverdrawnReport};
 use super::steps::{self, MovingReport, StepsReport};
 use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
@@ -45,6 +45,9 @@ pub struct PlanReport {
     /// Full clusters with less than what stated weights ask for, by app; the rest runs elsewhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub below_weight: Vec<BelowWeightReport>,
+    /// Pools whose autoscaler must add nodes, by (cluster, pool).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub growing: Vec<GrowingReport>,
     /// What could be given up for apps that are short, where their priority class asks for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preemptions: Vec<PreemptionReport>,
@@ -176,6 +179,7 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         displaced: compiled.target.displaced.iter().map(|of| DisplacedReport::of(fleet, of)).collect(),
         overdrawn: compiled.target.overdrawn.iter().map(|of| OverdrawnReport::of(fleet, of)).collect(),
         below_weight: compiled.target.below_weight.iter().map(|of| BelowWeightReport::of(fleet, of)).collect(),
+        growing: compiled.target.growing.iter().map(|of| GrowingReport::of(fleet, of)).collect(),
         preemptions: compiled.preemptions.iter().filter_map(|of| preemption(fleet, of)).collect(),
         clusters: Vec::with_capacity(fleet.clusters.len()),
         tides: counting(compiled),

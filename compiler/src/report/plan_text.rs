@@ -75,6 +75,12 @@ impl PlanReport {
                 let _ = writeln!(text, "  {}: {of}", of.app);
             }
         }
+        if !self.growing.is_empty() {
+            text.push_str("\nNodes to add\n");
+            for of in &self.growing {
+                let _ = writeln!(text, "  {of}");
+            }
+        }
         if !self.shortfalls.is_empty() {
             text.push_str("\nNot possible\n");
             for short in &self.shortfalls {

@@ -84,6 +84,7 @@ pub(super) fn remedy(verdict: &Verdict) -> String {
         Verdict::RoundedToZero => "raise its weight, the replicas, or `min` of its weight rule".to_owned(),
         Verdict::NotChosen => "raise `max` of the spread; with Aggregated, more replicas".to_owned(),
         Verdict::Quota => "raise the team's quota, or ask for less".to_owned(),
+        Verdict::NotAll => "make room for all replicas, or state `capacity: Cap` in `placement.replicas`".to_owned(),
         Verdict::SupposedLost => "it is supposed to be lost in this scenario".to_owned(),
     }
 }

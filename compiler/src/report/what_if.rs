@@ -9,7 +9,6 @@ use crate::Compiled;
 use crate::base::{ClusterId, SmolStr};
 use crate::diff::{AppShortfall, Shortfall, plain_amount};
 use crate::model::Fleet;
-use crate::placements::Record;
 use crate::plan;
 use crate::schedule::{Headroom, Target, headroom};
 use crate::what_if::{BrokenFloor, Loss, World, broken_floors, is_gone, missing, new_deficits};
@@ -160,9 +159,8 @@ fn clusters(
     after: &Target,
     all: bool,
 ) -> Vec<HeadroomReport> {
-    let record: &Record = world.settled;
-    let now = headroom(&compiled.fleet, world.variants, record, &compiled.target);
-    let then = headroom(world.fleet, world.variants, record, after);
+    let now = headroom(&compiled.fleet, &compiled.variants, &compiled.record, &compiled.target);
+    let then = headroom(world.fleet, world.variants, world.settled, after);
     let each = world.fleet.cluster_ids().zip(now.into_iter().zip(then));
     each.filter(|(id, (now, then))| !lost.contains(id) && (all || now != then))
         .map(|(id, (now, then))| HeadroomReport {

@@ -1,20 +1,20 @@
 //! Why an app runs where it runs, and why not elsewhere.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::located::{Position, ReadFile, positions};
 use super::plan::{MoveReport, PreemptionReport, move_reports, preemption};
 use super::references::needs;
+use super::remedy::Remedies;
 use super::verdicts::{grouped, remedy, verdicts_line};
+use super::why_cluster::{self, ChangeReport, ClusterWhy};
 use crate::Compiled;
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId, FileId, SmolStr, Span};
 use crate::diag::Place;
 use crate::diff::{Shortfall, placed, verdict_text};
 use crate::model::{App, Layer, LayerKind, PlacementField, Replicas, Share, Workload};
-use crate::schedule::Verdict;
+use crate::schedule::{Deficit, Verdict, explain};
 
 /// Why an app runs where it runs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -168,23 +168,6 @@ pub struct NeedReport {
     pub app: Option<String>,
 }
 
-/// One cluster.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ClusterWhy {
-    /// Its name.
-    pub cluster: SmolStr,
-    /// Where it is defined.
-    pub written: WrittenAt,
-    /// Whether any object of the app goes there.
-    pub used: bool,
-    /// What each workload has there; workloads that have nothing are left out.
-    pub workloads: BTreeMap<SmolStr, u32>,
-    /// Why it gets nothing, or is not chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<VerdictReport>,
-}
-
 /// Explains an app, and one cluster of it if asked.
 #[must_use]
 pub fn why(compiled: &Compiled, app: AppId, cluster: Option<ClusterId>, read: &ReadFile<'_>) -> WhyReport {
@@ -203,7 +186,10 @@ impl Explain<'_> {
         let layers = &self.app.placement.layers;
         let layer_places: Vec<Place> = layers.iter().map(|(_, layer)| Place::Span(layer.file, layer.span)).collect();
         let cluster_place = cluster.map(|id| self.compiled.fleet.cluster(id)).map(|c| Place::Span(c.file, c.name_span));
-        let all = std::iter::once(&app_place).chain(&layer_places).chain(&cluster_place);
+        let team = self.compiled.fleet.team(self.app.team);
+        let of_team = team.quota.iter().map(|quota| quota.span).chain([team.name_span]);
+        let team_places: Vec<Place> = of_team.map(|span| Place::Span(team.file, span)).collect();
+        let all = std::iter::once(&app_place).chain(&layer_places).chain(&cluster_place).chain(&team_places);
         let positions = positions(all, &self.compiled.files, read);
         let written = |file: FileId, span: Span| WrittenAt {
             path: self.compiled.files.get(file.index()).map(|f| f.path.as_str().to_owned()).unwrap_or_default(),
@@ -248,10 +234,7 @@ impl Explain<'_> {
                 let own = self.compiled.preemptions.iter().filter(|of| of.app == self.id);
                 own.filter_map(|of| preemption(&self.compiled.fleet, of)).collect()
             },
-            cluster: cluster.map(|id| {
-                let cluster = self.compiled.fleet.cluster(id);
-                self.cluster(id, written(cluster.file, cluster.name_span))
-            }),
+            cluster: cluster.map(|id| self.cluster(id, &written)),
         }
     }
 
@@ -301,18 +284,53 @@ impl Explain<'_> {
         self.app.workloads.iter().enumerate().map(report).collect()
     }
 
-    fn cluster(&self, id: ClusterId, written: WrittenAt) -> ClusterWhy {
+    fn cluster(&self, id: ClusterId, written: &dyn Fn(FileId, Span) -> WrittenAt) -> ClusterWhy {
+        let Compiled { fleet, variants, record, target, .. } = self.compiled;
         let name = self.name(id);
+        let (file, span) = (fleet.cluster(id).file, fleet.cluster(id).name_span);
+        let explained = explain(fleet, variants, record, target, (self.id, id));
+        let team = fleet.team(self.app.team);
+        let quotas = explained.quotas.iter().map(|of| {
+            let span = team.quota.get(of.quota).map_or(team.name_span, |quota| quota.span);
+            why_cluster::quota(team, of, written(team.file, span))
+        });
         let placed = placed(self.compiled, self.id);
         let here = placed.counts.iter().filter_map(|(key, counts)| Some(((*key).clone(), counts.get(&name)?.replicas)));
         let target = self.compiled.target.apps.get(self.id.index());
         let verdict = target.and_then(|target| target.verdicts.iter().find(|(_, set)| set.contains(id)));
+        let verdict = verdict.map(|(verdict, _)| verdict);
+        let mut reasons: Vec<&Verdict> = verdict.into_iter().collect();
+        reasons.extend(explained.vetoes.iter().filter(|veto| Some(*veto) != verdict));
+        let over_quota = target.into_iter().flat_map(|target| &target.deficits);
+        let over_quota = over_quota.clone().any(|deficit| matches!(deficit, Deficit::Quota { .. }));
+        if over_quota && verdict.is_some_and(|verdict| *verdict != Verdict::Quota) {
+            reasons.push(&Verdict::Quota);
+        }
+        let remedies =
+            Remedies { compiled: self.compiled, id: self.id, app: self.app, at: id, explained: &explained, written };
+        let mut changes: Vec<ChangeReport> = Vec::new();
+        let helps = |verdict: &&Verdict| {
+            let changes = remedies.changes(verdict);
+            let in_general = || vec![ChangeReport { change: remedy(verdict), written: None }];
+            if changes.is_empty() { in_general() } else { changes }
+        };
+        for change in reasons.iter().flat_map(helps) {
+            if !changes.contains(&change) {
+                changes.push(change);
+            }
+        }
+        let rooms = explained.workloads.iter().filter(|there| !there.pools.is_empty());
         ClusterWhy {
             used: placed.clusters.contains(&name),
             workloads: here.collect(),
-            verdict: verdict.map(|(verdict, _)| self.verdict(verdict, std::iter::once(id))),
+            verdict: verdict.map(|verdict| self.verdict(verdict, std::iter::once(id))),
+            reasons: reasons.iter().map(|verdict| verdict_text(verdict)).collect(),
+            changes,
+            room: rooms.map(|there| why_cluster::room(self.app, there)).collect(),
+            shares: explained.workloads.iter().filter_map(|there| why_cluster::share(self.app, id, there)).collect(),
+            quotas: quotas.collect(),
             cluster: name,
-            written,
+            written: written(file, span),
         }
     }
 }

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::names::short_list;
 use super::table::table;
-use super::why::{ClusterWhy, WhyReport, WrittenAt};
+use super::why::{WhyReport, WrittenAt};
+use super::why_cluster::{ClusterWhy, PoolReport, RoomReport};
 
 impl WhyReport {
     /// The text of the report: the cluster that was asked about first. `wide` names all clusters of each reason.
@@ -92,7 +93,8 @@ impl WhyReport {
 }
 
 fn cluster_text(text: &mut String, cluster: &ClusterWhy, app: &str) {
-    let ClusterWhy { cluster: name, written, used, workloads, verdict } = cluster;
+    let ClusterWhy { cluster: name, written, used, workloads, verdict: _, reasons, changes, room, shares, quotas } =
+        cluster;
     let _ = write!(text, "\n{name}  {written}\n");
     for (workload, replicas) in workloads {
         let _ = writeln!(text, "  {workload}: {replicas}");
@@ -100,9 +102,64 @@ fn cluster_text(text: &mut String, cluster: &ClusterWhy, app: &str) {
     if !used {
         let _ = writeln!(text, "  gets nothing of {app}");
     }
-    if let Some(verdict) = verdict {
-        let _ = writeln!(text, "  {}", verdict.reason);
-        let _ = writeln!(text, "    to change that: {}", verdict.remedy);
+    for reason in reasons {
+        let _ = writeln!(text, "  {reason}");
+    }
+    if !changes.is_empty() {
+        text.push_str("  to change that:\n");
+    }
+    for change in changes {
+        let at = change.written.as_ref().map(|at| format!("  ({at})")).unwrap_or_default();
+        let _ = writeln!(text, "    {}{at}", change.change);
+    }
+    room.iter().for_each(|room| room_text(text, room));
+    if !shares.is_empty() {
+        text.push_str("  division: each seat goes to the largest weight / (2 x seats + 1)\n");
+    }
+    for share in shares {
+        let max = share.max.map(|max| format!(", at most {max}")).unwrap_or_default();
+        let min = if share.min > 0 { format!(", at least {}", share.min) } else { String::new() };
+        let _ = writeln!(
+            text,
+            "    {}: weight {}, {} seats{min}{max}; its quotient for the next is {}",
+            share.workload, share.weight, share.replicas, share.next_quotient
+        );
+    }
+    if !quotas.is_empty() {
+        text.push_str("  quota of the team\n");
+    }
+    for quota in quotas {
+        let here = if quota.per_cluster { " in this cluster" } else { "" };
+        let short = quota.short.as_ref().map(|short| format!(": {short} too little")).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "    {}: {} of {} used{here}, {} of it by {app}; one more replica adds {}{short}  ({})",
+            quota.resource, quota.used, quota.hard, quota.own, quota.one_more, quota.written
+        );
+    }
+}
+
+fn room_text(text: &mut String, room: &RoomReport) {
+    let request: Vec<String> = room.request.iter().map(|of| format!("{} {}", of.amount, of.resource)).collect();
+    let asks = if request.is_empty() { "nothing".to_owned() } else { request.join(", ") };
+    let fits = room.fits.map_or_else(|| "unknown".to_owned(), |fits| fits.to_string());
+    let _ = writeln!(text, "  room for {}: a pod asks for {asks}; {fits} more fit", room.workload);
+    for pool in &room.pools {
+        let PoolReport { pool: name, nodes, more_nodes, misfit, fits, resources } = pool;
+        let scaled =
+            if *more_nodes > 0 { format!(" and {more_nodes} that an autoscaler may add") } else { String::new() };
+        let nodes = if *nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
+        match misfit {
+            Some(misfit) => {
+                let _ = writeln!(text, "    pool {name}, {nodes}{scaled}: {misfit}");
+            }
+            None => {
+                let _ = writeln!(text, "    pool {name}, {nodes}{scaled}: {fits} fit");
+            }
+        }
+        for row in resources {
+            let _ = writeln!(text, "      {}: {}", row.resource, row.text);
+        }
     }
 }
 

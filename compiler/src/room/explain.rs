@@ -129,6 +129,17 @@ impl Rooms {
         pool.known.then_some(nodes.saturating_sub(pool.nodes))
     }
 
+    /// How many nodes an autoscaler must add for what is booked: no more than it may, 0 where nothing is booked.
+    #[must_use]
+    pub fn nodes_to_add(&self, pool: PoolRef) -> u64 {
+        let at = self.get(pool);
+        let most = at.all_nodes - at.nodes;
+        if most == 0 || !at.lanes.iter().any(|(_, lane)| lane.is_booked()) {
+            return 0;
+        }
+        self.virtual_nodes_in_use(pool).map_or(0, |nodes| nodes.min(most))
+    }
+
     /// By how much the bookings of a pool exceed its nodes, in resource order; empty where they do not, or where the
     /// capacity is unknown. Usage by others does not count: it limits growth, it never makes a placed replica leave.
     /// Virtual nodes count as nodes.

@@ -280,6 +280,11 @@ impl Lane {
         why.map(|cause| (room, cause))
     }
 
+    /// Whether one more pod fits.
+    pub(super) fn holds_one(&self, request: u64, asked: Asked) -> bool {
+        self.is_offered() && request <= self.node && self.room(request, asked, 1).is_none()
+    }
+
     /// The nodes that must exist for `pods` more pods; `None` if none is ever large enough, or for counts beyond 64
     /// bits.
     pub(super) fn nodes_for(&self, request: u64, pods: u64, asked: Asked) -> Option<u64> {

@@ -29,8 +29,8 @@
 //!   too little for a large one, though all of it together would do.
 //!
 //! How much more, on 10,000 random sequences of apps in a pool of 1 to 40 nodes with DaemonSets, their pods put on the nodes one
-//! by one as kube-scheduler's defaults do (`fleetwright-bench packing 10000 1`; 85,147 answers; a test
-//! holds 400 of them to these figures):
+//! by one as kube-scheduler's defaults do (`fleetwright-bench packing 10000 1`; 85,147 answers; a test holds 400 sequences to
+//! what they come to):
 //!
 //! | pod sizes in the pool | others use it | promised too much | median, largest, of the promise | in sum | some promised, none fits | promised too little | promised pods that pend |
 //! |---|---|---|---|---|---|---|---|
@@ -47,8 +47,8 @@
 //! | together | | 53.5 % | 27.2 %, all | 2.6 % | 19.7 % | never | 4.0 % |
 //!
 //! The shares are high because the sequences fill their pools: most answers are about the last few pods. Where pods that pend
-//! keep their seats, as they do until somebody observes the cluster, 33.2 % of the answers are too high, 1.1 % of the promised pods pend,
-//! and 9.3 % are too low: those seats are taken.
+//! keep their seats, as they do until somebody observes the cluster, 33.2 % of the answers are too high, 1.1 % of the promised
+//! pods pend, and 9.3 % are too low: those seats are taken.
 //!
 //! Everything is an integer: ledger k counts in units of `node × k`, so `x` is `k × request` and a `1/k` is `node`.
 //!

@@ -215,6 +215,17 @@ impl Rooms {
         Some(Room { replicas, real, limited_by })
     }
 
+    /// Whether one more pod fits; a pool of unknown capacity holds it.
+    #[must_use]
+    pub fn holds_one(&self, pool: PoolRef, request: RequestId) -> bool {
+        let (pool, request) = (self.get(pool), self.request_of(request));
+        let asked = pool.asked(pool.all_nodes, true);
+        let fits = |(resource, amount): &(ResourceId, u64)| {
+            pool.lane(*resource).is_some_and(|lane| lane.holds_one(*amount, asked))
+        };
+        !pool.known || (pool.overdrawn.is_none() && request.amounts.iter().all(fits))
+    }
+
     /// How many more pods fit if others used nothing. For replicas that are placed already: usage by others limits
     /// growth, it never makes a placed replica leave.
     #[must_use]
@@ -271,13 +282,11 @@ impl Rooms {
     pub fn unbook_all(&mut self) {
         self.log.clear();
         for pool in &mut self.pools {
-            let mut booked = false;
+            let mut changed = pool.overdrawn.take().is_some();
             for (_, lane) in &mut pool.lanes {
-                booked |= lane.unbook_all();
+                changed |= lane.unbook_all();
             }
-            if booked || pool.overdrawn.take().is_some() {
-                pool.version += 1;
-            }
+            pool.version += u64::from(changed);
         }
     }
 

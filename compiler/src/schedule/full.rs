@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::ledger::Resolved;
 use super::stage::Stage;
 use super::state::by_cluster;
-use super::target::{BelowWeight, Deficit, Displaced, InFull, Overdrawn};
+use super::target::{BelowWeight, Deficit, Displaced, Growing, InFull, Overdrawn};
 use super::view::{bounds, is_daemon, is_static};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, PoolId};
@@ -133,6 +133,17 @@ impl Stage<'_, '_> {
                 found.push(BelowWeight { app: id, workload, cluster: *cluster, replicas, asked });
             }
         }
+    }
+
+    /// Pools that need more nodes than exist, as far as they may grow.
+    pub fn what_must_grow(&self) -> Vec<Growing> {
+        let needs = self.ledger.nodes_to_add().into_iter().filter_map(|(pool, nodes)| {
+            let cluster = self.ledger.cluster_of(pool);
+            Some(Growing { cluster, pool: self.ledger.id(cluster, pool)?, nodes })
+        });
+        let mut found: Vec<Growing> = needs.collect();
+        found.sort();
+        found
     }
 
     /// What an app gave up for others, as far as it is short of that and they are still where it was.

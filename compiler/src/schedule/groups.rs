@@ -6,7 +6,7 @@ use crate::base::{AppId, SmolStr, TeamId};
 use crate::model::{Fleet, Placement};
 
 /// Groups of two or more apps. Each app is in one at most.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Groups {
     groups: Vec<Group>,
     /// By app.
@@ -14,7 +14,7 @@ pub(super) struct Groups {
 }
 
 /// One group.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Group {
     /// `key=value`
     pub name: SmolStr,

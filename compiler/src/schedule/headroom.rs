@@ -44,11 +44,18 @@ pub fn headroom(fleet: &Fleet, variants: &Variants, record: &Record, target: &Ta
 
 /// The ledger with a target booked in it: DaemonSets first, as they shrink the nodes.
 pub(super) fn booked(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Ledger {
+    let mut ledger = with_daemons(fleet, variants, record, target);
+    for id in fleet.app_ids() {
+        book(&mut ledger, fleet, variants, target, id, false);
+    }
+    ledger
+}
+
+/// The ledger with the DaemonSets of a target booked in it, and nothing else.
+pub(super) fn with_daemons(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Ledger {
     let mut ledger = Ledger::new(rooms::pools(fleet, record));
-    for daemons in [true, false] {
-        for id in fleet.app_ids() {
-            book(&mut ledger, fleet, variants, target, id, daemons);
-        }
+    for id in fleet.app_ids() {
+        book(&mut ledger, fleet, variants, target, id, true);
     }
     ledger
 }

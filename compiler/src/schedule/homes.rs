@@ -33,6 +33,14 @@ impl Stage<'_, '_> {
         }
     }
 
+    /// The same for the groups that some apps are the first of.
+    pub fn settle_homes_of(&mut self, some: &[AppId]) {
+        self.unfit.clear();
+        for id in some {
+            self.settle_home(*id);
+        }
+    }
+
     /// The same for the group that an app is the first of; of any other app nothing changes.
     pub fn settle_home(&mut self, id: AppId) -> Option<ClusterSet> {
         let group = self.view.together.of(id).filter(|group| group.members.first() == Some(&id))?;
@@ -135,7 +143,7 @@ impl Stage<'_, '_> {
             && used.iter().all(|cluster| self.view.releases_app(id, cluster).is_none());
         let apart = self.apart(id);
         let admits = |cluster: &ClusterId| apart.as_ref().is_none_or(|apart| apart.admits.contains(*cluster));
-        let open: Vec<ClusterId> = place.and(&self.view.app(id).fresh).iter().filter(admits).collect();
+        let open: Vec<ClusterId> = place.and(&self.view.fresh(id)).iter().filter(admits).collect();
         let workloads = self.view.fleet.app(id).workloads.iter().enumerate();
         let mut counted = workloads.filter(|(_, w)| w.replicas > 0 && !is_daemon(w));
         let allowed = |(workload, w): (usize, &crate::model::Workload)| {

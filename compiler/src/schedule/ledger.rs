@@ -19,7 +19,7 @@ use crate::room::{EligiblePool, Excess, PoolRef, RequestId, Rooms, SetPart, Shor
 pub(super) struct ClassId(u32);
 
 /// All that is booked in the fleet.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     rooms: Rooms,
     clusters: Vec<ClusterNodes>,
@@ -32,13 +32,13 @@ pub(super) struct Ledger {
     versions: Vec<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ClusterNodes {
     known: bool,
     pools: Vec<Nodes>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Nodes {
     pool: PoolRef,
     facts: NodeFacts,
@@ -47,14 +47,14 @@ struct Nodes {
 }
 
 /// Pods that may use the same pools.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Mask {
     pod: PodFacts,
     /// By cluster id, once asked for.
     eligible: Vec<Option<Box<[EligiblePool]>>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Class {
     mask: usize,
     request: RequestId,
@@ -131,6 +131,21 @@ impl Ledger {
         self.classes.get(class.0 as usize).is_some_and(|class| class.users >= SHARED)
     }
 
+    /// The rooms that it books in.
+    pub fn rooms(&self) -> &Rooms {
+        &self.rooms
+    }
+
+    /// What one pod of a class asks for.
+    pub fn request(&self, class: ClassId) -> Option<RequestId> {
+        self.classes.get(class.0 as usize).map(|class| class.request)
+    }
+
+    /// What a pod's fit depends on, by pool of a cluster.
+    pub fn facts(&self, cluster: ClusterId) -> impl Iterator<Item = &NodeFacts> {
+        self.clusters.get(cluster.index()).into_iter().flat_map(|nodes| &nodes.pools).map(|nodes| &nodes.facts)
+    }
+
     /// Takes every booking back.
     pub fn clear(&mut self) {
         self.rooms.unbook_all();
@@ -186,6 +201,20 @@ impl Ledger {
         let class = self.classes.get_mut(class.0 as usize)?;
         *class.rooms.get_mut(cluster.index())? = Some((version, room));
         Some(room)
+    }
+
+    /// Whether a cluster has room for so many replicas; unknown capacity has.
+    pub fn holds(&mut self, class: ClassId, cluster: ClusterId, replicas: u32) -> bool {
+        let known = self.classes.get(class.0 as usize).and_then(|c| c.rooms.get(cluster.index()).copied()?);
+        let is_current = |(at, _): &(u64, u64)| self.versions.get(cluster.index()) == Some(at);
+        if known.as_ref().is_some_and(is_current) || replicas != 1 || !self.is_known(cluster) {
+            return self.room(class, cluster).is_none_or(|room| room >= u64::from(replicas));
+        }
+        self.eligible(class, cluster);
+        let class = self.classes.get(class.0 as usize);
+        let pools = class.and_then(|c| self.masks.get(c.mask)?.eligible.get(cluster.index())?.as_deref());
+        let fits = |pool: &EligiblePool| class.is_some_and(|c| self.rooms.holds_one(pool.pool, c.request));
+        pools.unwrap_or_default().iter().any(fits)
     }
 
     fn sum_room(&mut self, class: ClassId, cluster: ClusterId) -> Option<u64> {
@@ -390,6 +419,12 @@ impl Ledger {
     /// The cluster of a pool.
     pub fn cluster_of(&self, pool: PoolRef) -> ClusterId {
         self.rooms.cluster_of(pool)
+    }
+
+    /// Pools that need nodes an autoscaler must add, with how many.
+    pub fn nodes_to_add(&self) -> Vec<(PoolRef, u64)> {
+        let pools = self.rooms.all_pools().map(|pool| (pool, self.rooms.nodes_to_add(pool)));
+        pools.filter(|(_, nodes)| *nodes > 0).collect()
     }
 
     /// How many of these replicas a pool holds, if usage by others is left aside.

@@ -11,6 +11,7 @@
 pub mod check;
 mod conditions;
 mod decide;
+mod explain;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -20,6 +21,7 @@ mod headroom;
 mod held;
 mod homes;
 mod ledger;
+mod losses;
 mod phases;
 mod placed;
 mod preempt;
@@ -36,15 +38,17 @@ mod transfers;
 mod verdict;
 mod view;
 
+pub use explain::{Arithmetic, Explained, Misfit, PoolThere, QuotaUse, ShareThere, WorkloadThere, explain};
 pub use headroom::{Beside, Headroom, headroom};
 pub use held::{intent, moving};
+pub use losses::{AtRest, Outcome};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{AppTarget, BelowWeight, Deficit, Displaced, InFull, Overdrawn, Seat, Target, Verdict};
+pub use target::{AppTarget, BelowWeight, Deficit, Displaced, Growing, InFull, Overdrawn, Seat, Target, Verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::SmolStr;
+use crate::base::{AppId, SmolStr};
 use crate::model::Fleet;
 use crate::placements::Record;
 use crate::tide::Timestamp;
@@ -53,6 +57,7 @@ use crate::variants::Variants;
 use ledger::Ledger;
 use quota::Usage;
 use stage::Stage;
+use state::AppState;
 use view::View;
 
 /// What a compile supposes besides what is written.
@@ -73,36 +78,56 @@ const MAX_PASSES: usize = 64;
 /// Decides what should run where.
 #[must_use]
 pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Scenario) -> Target {
+    let (view, ledger, apps) = begin(fleet, variants, record, scenario);
+    let mut stage = stage(&view, ledger, apps);
+    let settled = settle(&mut stage).is_some();
+    transfers::ask_quotas(&mut stage, record);
+    Target { settled, ..target::target(&mut stage) }
+}
+
+/// What scheduling knows and begins with: nothing is booked yet.
+fn begin<'a>(
+    fleet: &'a Fleet,
+    variants: &'a Variants,
+    record: &'a Record,
+    scenario: &Scenario,
+) -> (View<'a>, Ledger, Vec<AppState>) {
     let pools = rooms::pools(fleet, record);
     let apps = state::read(fleet, record, &pools);
     let held = held::held(fleet, record, scenario);
     let moving = state::targets(fleet, record, &held, &pools);
     let mut ledger = Ledger::new(pools);
     let view = View::new(fleet, variants, record, scenario, &mut ledger).holding(held, moving);
-    let mut stage = Stage {
-        view: &view,
+    (view, ledger, apps)
+}
+
+/// A stage on which nothing happened yet.
+fn stage<'v, 'a>(view: &'v View<'a>, ledger: Ledger, apps: Vec<AppState>) -> Stage<'v, 'a> {
+    Stage {
+        view,
         ledger,
         deficits: vec![Vec::new(); apps.len()],
         recorded: apps.clone(),
         apps,
-        usage: Usage::new(fleet),
-        scopes: scope::wide_open(&view),
+        usage: Usage::new(view.fleet),
+        scopes: scope::wide_open(view),
         homes: BTreeMap::new(),
         unfit: Vec::new(),
         entered: BTreeMap::new(),
         displaced: BTreeMap::new(),
         displaced_in_all: BTreeMap::new(),
         displacements: Vec::new(),
-    };
-    let mut settled = false;
+    }
+}
+
+/// Passes until one changes nothing: the apps that took a turn in it. `None` where none does.
+fn settle(stage: &mut Stage<'_, '_>) -> Option<Vec<AppId>> {
     for _ in 0..MAX_PASSES {
         let before = stage.apps.clone();
-        phases::pass(&mut stage);
-        settled = stage.apps == before;
-        if settled {
-            break;
+        let open = phases::pass(stage);
+        if stage.apps == before {
+            return Some(open);
         }
     }
-    transfers::ask_quotas(&mut stage, record);
-    Target { settled, ..target::target(&mut stage) }
+    None
 }

@@ -150,7 +150,7 @@ impl Market<'_, '_> {
         let mut options: Vec<(i32, u32, ClusterId, u32, Vec<Victim>)> = Vec::new();
         for cluster in fleet.cluster_ids() {
             let allows = |(workload, _): &(u16, u32)| self.view.allows(id, usize::from(*workload), cluster);
-            if !self.view.app(id).fresh.contains(cluster) || !wanted.missing.iter().all(allows) {
+            if !self.view.is_fresh(id, cluster) || !wanted.missing.iter().all(allows) {
                 continue;
             }
             let all = wanted.missing.iter().fold(0_u32, |sum, (_, replicas)| sum.saturating_add(*replicas));
@@ -179,7 +179,7 @@ impl Market<'_, '_> {
             return 0;
         }
         let mut room = 0_u64;
-        for other in self.view.app(id).fresh.iter().filter(|other| *other != cluster) {
+        for other in self.view.fresh(id).into_owned().iter().filter(|other| *other != cluster) {
             let bounds = bounds(workload, other);
             let class = self.view.class(id, index, other);
             let Some(class) = class.filter(|_| self.view.allows(id, index, other) && bounds.weight > 0) else {

@@ -80,7 +80,7 @@ impl Stage<'_, '_> {
             home.map_or_else(|| common.clone(), |home| common.and(home))
         };
         Some(Limits {
-            admits: common(&|member| self.view.app(member).fresh.clone()),
+            admits: common(&|member| self.view.fresh(member).into_owned()),
             keeps: common(&|member| self.view.fleet.app(member).placement.candidates.clone()),
         })
     }
@@ -144,14 +144,14 @@ impl Stage<'_, '_> {
 
     /// Whether new replicas of an app may come to a cluster.
     pub fn is_fresh(&self, id: AppId, cluster: ClusterId) -> bool {
-        self.view.app(id).fresh.contains(cluster) && self.scope(id).admits(cluster)
+        self.view.is_fresh(id, cluster) && self.scope(id).admits(cluster)
     }
 
     /// The clusters that new replicas of an app may come to.
     pub fn fresh(&self, id: AppId) -> ClusterSet {
-        let fresh = &self.view.app(id).fresh;
+        let fresh = self.view.fresh(id);
         if !self.is_narrowed(id) {
-            return fresh.clone();
+            return fresh.into_owned();
         }
         fresh.iter().filter(|cluster| self.scope(id).admits(*cluster)).collect()
     }

@@ -21,6 +21,8 @@ pub struct Target {
     pub overdrawn: Vec<Overdrawn>,
     /// Clusters that are full with less than what stated weights ask for; the rest runs elsewhere, or is unplaced. Ascending.
     pub below_weight: Vec<BelowWeight>,
+    /// Pools whose autoscaler must add nodes for what runs there, by (cluster, pool).
+    pub growing: Vec<Growing>,
 }
 
 /// A workload that a full cluster has less of than its weight asks for.
@@ -36,6 +38,17 @@ pub struct BelowWeight {
     pub replicas: u32,
     /// Replicas that it would have if there were room.
     pub asked: u32,
+}
+
+/// A pool that needs more nodes than exist, and may have them (`scalableTo`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Growing {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The pool.
+    pub pool: PoolId,
+    /// How many more nodes; at least one.
+    pub nodes: u64,
 }
 
 /// Replicas that ran in a pool which no longer holds them: nodes vanished, requests grew.
@@ -191,6 +204,8 @@ pub enum Verdict {
     NotChosen,
     /// The quota leaves nothing.
     Quota,
+    /// Nothing is added unless all replicas find a place, and not all of them do.
+    NotAll,
     /// Supposed to be lost.
     SupposedLost,
 }
@@ -271,6 +286,7 @@ pub(super) fn target(stage: &mut Stage<'_, '_>) -> Target {
         displaced: stage.what_was_displaced(),
         overdrawn: stage.what_is_overdrawn(),
         below_weight: stage.what_is_below_weight(),
+        growing: stage.what_must_grow(),
     }
 }
 

@@ -15,12 +15,15 @@ use crate::room::Cause;
 /// Classes of clusters with one verdict each.
 type Classes = Vec<(Verdict, ClusterSet)>;
 
+/// Number of traits, candidates, and clusters of the team.
+type AlikeKey<'a> = (usize, &'a ClusterSet, &'a ClusterSet);
+
 /// What apps share while a target is written down: by then, nothing changes any more.
 #[derive(Default)]
 pub(super) struct Shared<'a> {
     /// Vetoes of all clusters that have one, of apps that are alike, with the same candidates and the same clusters of their
     /// team: by selector.
-    vetoes: FxHashMap<(usize, &'a ClusterSet, &'a ClusterSet), Vec<(Option<&'a Selector>, Classes)>>,
+    vetoes: FxHashMap<AlikeKey<'a>, Vec<(Option<&'a Selector>, Classes)>>,
     /// Clusters without room for so many pods of a class.
     full: FxHashMap<(ClassId, u32), ClusterSet>,
 }
@@ -33,7 +36,7 @@ impl<'a> Shared<'a> {
         let of_key = self.vetoes.entry(key).or_default();
         let at = of_key.iter().position(|(other, _)| *other == selector).unwrap_or_else(|| {
             let mut classes = Classes::new();
-            for cluster in view.fleet.cluster_ids().filter(|cluster| !known.fresh.contains(*cluster)) {
+            for cluster in view.fleet.cluster_ids().filter(|cluster| !view.is_fresh(id, *cluster)) {
                 if let Some(verdict) = view.veto(id, cluster) {
                     add(&mut classes, verdict, [cluster].into_iter().collect());
                 }
@@ -47,8 +50,8 @@ impl<'a> Shared<'a> {
     /// Those of some clusters that have no room for so many pods, or no pool for them.
     fn full(&mut self, stage: &mut Stage<'_, '_>, class: ClassId, pods: u32, of: &ClusterSet) -> ClusterSet {
         let lacks = |stage: &mut Stage<'_, '_>, cluster: &ClusterId| {
-            let room = stage.ledger.room(class, *cluster);
-            room.is_some_and(|room| room < u64::from(pods) || stage.ledger.eligible(class, *cluster).is_empty())
+            !stage.ledger.holds(class, *cluster, pods)
+                || (stage.ledger.is_known(*cluster) && stage.ledger.eligible(class, *cluster).is_empty())
         };
         if !stage.ledger.is_shared(class) {
             return of.iter().filter(|cluster| lacks(stage, cluster)).collect();
@@ -83,7 +86,15 @@ pub(super) fn verdicts<'a>(
     let state = &stage.apps[id.index()];
     let used: ClusterSet = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster).collect();
     let selected = state.clusters.clone();
-    let over_quota = deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. }));
+    let short = Short {
+        over_quota: deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. })),
+        not_all: stage.view.app(id).lead.is_some_and(|lead| {
+            stage.view.workload(id, lead).policy.capacity == Capacity::Require
+                && deficits
+                    .iter()
+                    .any(|d| matches!(d, Deficit::Unplaced { workload, .. } if usize::from(*workload) == lead))
+        }),
+    };
     let mut classes = Classes::new();
     for cluster in used.iter() {
         let leaves = stage.view.releases_app(id, cluster).is_some();
@@ -97,12 +108,12 @@ pub(super) fn verdicts<'a>(
     for (verdict, clusters) in shared.vetoes(stage.view, id) {
         add(&mut classes, verdict.clone(), clusters.without(&used));
     }
-    let idle = stage.view.app(id).fresh.without(&used);
-    if !without_seats_at_once(stage, shared, id, &idle, &selected, over_quota, &mut classes) {
+    let idle = stage.view.fresh(id).without(&used);
+    if !without_seats_at_once(stage, shared, id, &idle, &selected, short, &mut classes) {
         for cluster in idle.iter() {
             let verdict = stage
                 .out_of_scope(id, cluster)
-                .or_else(|| without_seats(stage, id, cluster, selected.contains(cluster), over_quota));
+                .or_else(|| without_seats(stage, id, cluster, selected.contains(cluster), short));
             if let Some(verdict) = verdict {
                 add(&mut classes, verdict, [cluster].into_iter().collect());
             }
@@ -120,7 +131,7 @@ fn without_seats_at_once<'a>(
     id: AppId,
     idle: &ClusterSet,
     selected: &ClusterSet,
-    over_quota: bool,
+    short: Short,
     classes: &mut Classes,
 ) -> bool {
     let view = stage.view;
@@ -154,8 +165,8 @@ fn without_seats_at_once<'a>(
             idle.remove(cluster);
         }
     }
-    add(classes, at_last(stage, id, lead, policy.min, true, over_quota), idle.and(selected));
-    add(classes, at_last(stage, id, lead, policy.min, false, over_quota), idle.without(selected));
+    add(classes, at_last(stage, id, lead, policy.min, true, short), idle.and(selected));
+    add(classes, at_last(stage, id, lead, policy.min, false, short), idle.without(selected));
     true
 }
 
@@ -166,13 +177,21 @@ fn least(stage: &Stage<'_, '_>, id: AppId, workload: usize) -> u32 {
     if copied { workload.replicas } else { 1 }
 }
 
+/// What the app lacks as a whole.
+#[derive(Clone, Copy)]
+struct Short {
+    over_quota: bool,
+    /// The workload that leads is added whole or not at all, and not all of it fits.
+    not_all: bool,
+}
+
 /// Why a cluster that nothing vetoes has no replica. The workload that leads speaks for the app.
 fn without_seats(
     stage: &mut Stage<'_, '_>,
     id: AppId,
     cluster: ClusterId,
     selected: bool,
-    over_quota: bool,
+    short: Short,
 ) -> Option<Verdict> {
     let Some(lead) = stage.view.app(id).lead else {
         return (!selected).then_some(Verdict::NotChosen);
@@ -194,15 +213,17 @@ fn without_seats(
     {
         return Some(verdict);
     }
-    Some(at_last(stage, id, lead, bounds.min, selected, over_quota))
+    Some(at_last(stage, id, lead, bounds.min, selected, short))
 }
 
 /// The verdict where nothing speaks against a cluster of such a floor.
-fn at_last(stage: &Stage<'_, '_>, id: AppId, lead: usize, min: u32, selected: bool, over_quota: bool) -> Verdict {
+fn at_last(stage: &Stage<'_, '_>, id: AppId, lead: usize, min: u32, selected: bool, short: Short) -> Verdict {
     let workload = stage.view.workload(id, lead);
     let divided = workload.share == Share::Divided && workload.policy.strategy != Some(Strategy::Aggregated);
-    if over_quota {
+    if short.over_quota {
         Verdict::Quota
+    } else if short.not_all {
+        Verdict::NotAll
     } else if selected && divided {
         let unreachable = min > workload.replicas && is_static(&workload.policy);
         if unreachable { Verdict::Bound } else { Verdict::RoundedToZero }

@@ -1,5 +1,6 @@
 //! What scheduling knows of an app beyond its intent: where it may go, which pods it runs, which workload leads.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +23,7 @@ use crate::variants::{AppVariants, Variants};
 use super::Scenario;
 
 /// The fleet with what follows from fleet, variants and scenario alone, whatever runs.
+#[derive(Clone)]
 pub(super) struct View<'a> {
     pub fleet: &'a Fleet,
     pub variants: &'a Variants,
@@ -40,15 +42,18 @@ pub(super) struct View<'a> {
     /// Apps that share none.
     pub apart: Groups,
     topologies: BTreeMap<TopologyKey, Vec<Option<u32>>>,
+    /// Clusters that are supposed lost beyond the scenario.
+    lost: ClusterSet,
 }
 
 /// What is known of one app.
+#[derive(Clone)]
 pub(super) struct AppView {
     needs: Vec<Need>,
     /// The number of its traits: apps of one number pass the same filters, but for their placement.
     pub alike: usize,
-    /// Clusters that may take new replicas.
-    pub fresh: ClusterSet,
+    /// Clusters that may take new replicas, but for those supposed lost.
+    fresh: ClusterSet,
     /// Which set of clusters it wants.
     pub class: Class,
     /// The workload that clusters are selected for: the largest; `None` where nothing is to be placed.
@@ -57,6 +62,7 @@ pub(super) struct AppView {
 }
 
 /// What is known of one workload.
+#[derive(Clone)]
 struct WorkloadView {
     /// By variant.
     pods: Vec<Option<ClassId>>,
@@ -117,7 +123,42 @@ impl<'a> View<'a> {
         order.sort_by_key(|id| (Reverse(fleet.app(*id).priority), *id));
         let together = Groups::new(fleet, &order, |placement| placement.affinity.as_ref());
         let apart = Groups::new(fleet, &order, |placement| placement.anti_affinity.as_ref());
-        Self { fleet, variants, record, conditions, evicted, held, moving, apps, order, together, apart, topologies }
+        Self {
+            fleet,
+            variants,
+            record,
+            conditions,
+            evicted,
+            held,
+            moving,
+            apps,
+            order,
+            together,
+            apart,
+            topologies,
+            lost: ClusterSet::empty(),
+        }
+    }
+
+    /// Supposes clusters lost, and no others, beyond those of the scenario.
+    pub fn suppose_lost(&mut self, lost: &ClusterSet) {
+        for (set, is_lost) in [(std::mem::take(&mut self.lost), false), (lost.clone(), true)] {
+            for cluster in set.iter() {
+                self.conditions[cluster.index()].supposed_lost = is_lost;
+            }
+        }
+        self.lost.clone_from(lost);
+    }
+
+    /// The clusters that may take new replicas of an app.
+    pub fn fresh(&self, id: AppId) -> Cow<'_, ClusterSet> {
+        let fresh = &self.app(id).fresh;
+        if self.lost.is_empty() { Cow::Borrowed(fresh) } else { Cow::Owned(fresh.without(&self.lost)) }
+    }
+
+    /// Whether a cluster may take new replicas of an app.
+    pub fn is_fresh(&self, id: AppId, cluster: ClusterId) -> bool {
+        self.app(id).fresh.contains(cluster) && !self.lost.contains(cluster)
     }
 
     /// With apps that stay as they are recorded, and where those of them lead that are on a move in steps.
@@ -186,6 +227,16 @@ impl<'a> View<'a> {
     /// Why no new replica of an app may come.
     pub fn veto(&self, id: AppId, cluster: ClusterId) -> Option<Verdict> {
         filter::veto(&self.question(id, cluster))
+    }
+
+    /// Everything that keeps new replicas of an app away.
+    pub fn vetoes(&self, id: AppId, cluster: ClusterId) -> Vec<Verdict> {
+        filter::vetoes(&self.question(id, cluster))
+    }
+
+    /// What one pod of a workload is in a cluster; `None` where it could not be read.
+    pub fn pod(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<&'a PodFacts> {
+        self.variants.apps.get(id.index())?.of(cluster).workloads.get(workload)?.pod.as_deref()
     }
 
     /// Whether placed replicas of a workload leave a cluster.

@@ -20,10 +20,10 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::base::{AppId, ClusterId};
+use crate::base::{AppId, ClusterId, Resources};
 use crate::diag::{Code, Diagnostics, Place};
 use crate::kinds::pod::PodFacts;
-use crate::model::{ClusterSet, Fleet};
+use crate::model::{App, ClusterSet, Fleet};
 use crate::overrides::Variables;
 use crate::parse::Template;
 use crate::placements::Record;
@@ -136,6 +136,16 @@ impl AppVariants {
     pub fn of(&self, cluster: ClusterId) -> &Variant {
         &self.variants[self.index_of(cluster)]
     }
+}
+
+/// What a pod of a workload requests as its manifest has it, before any override; `None` where it is a part of a set, or its
+/// pod cannot be read.
+#[must_use]
+pub fn requests_as_written(app: &App, workload: usize) -> Option<Resources> {
+    let workload = app.workloads.get(workload).filter(|workload| workload.part.is_none())?;
+    let object = app.objects.get(workload.object)?;
+    let pod = pods::read(workload.kind, object, workload.object, &object.template.value(), &mut Vec::new())?;
+    Some(pod.requests.clone())
 }
 
 /// Applies overrides and reads pods, app by app in parallel; every mistake is reported once, whatever it hits.

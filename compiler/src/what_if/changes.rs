@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::api::Strategy;
 use crate::base::{AppId, ClusterId, DigestWriter, SmolStr};
 use crate::model::{Autoscaled, ClusterSet, Fleet, Share, WeightRule, Workload};
+use crate::placements::Record;
 
 /// What is supposed to be written otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct Changes {
     pub replicas: Vec<(AppId, Option<SmolStr>, u32)>,
     /// Weights of single clusters, for every divided workload of an app; the others keep theirs.
     pub weights: Vec<(AppId, BTreeMap<ClusterId, u32>)>,
+    /// Node pools without a node, and without any that an autoscaler may add.
+    pub pools: Vec<(ClusterId, SmolStr)>,
 }
 
 /// Why something cannot be supposed.
@@ -69,6 +72,12 @@ pub fn changed(fleet: &Fleet, changes: &Changes) -> Result<Fleet, ChangeError> {
             workload.policy.total = Some(*replicas);
         }
     }
+    for (id, pool) in &changes.pools {
+        let Some(cluster) = fleet.clusters.get_mut(id.index()) else { continue };
+        for gone in Arc::make_mut(cluster).pools.iter_mut().flatten().filter(|of| of.name == *pool) {
+            (gone.nodes, gone.scalable_to) = (0, None);
+        }
+    }
     for (id, weights) in &changes.weights {
         let name = fleet.app_name(*id);
         let Some(app) = fleet.apps.get_mut(id.index()) else { continue };
@@ -86,6 +95,16 @@ pub fn changed(fleet: &Fleet, changes: &Changes) -> Result<Fleet, ChangeError> {
         }
     }
     Ok(fleet)
+}
+
+/// A record without the nodes of pools that are supposed lost.
+#[must_use]
+pub fn without_pools(fleet: &Fleet, mut record: Record, changes: &Changes) -> Record {
+    for (id, pool) in &changes.pools {
+        let Some(observed) = record.clusters.get_mut(&fleet.cluster(*id).name) else { continue };
+        observed.capacity.iter_mut().flatten().filter(|of| of.name == *pool).for_each(|of| of.nodes = 0);
+    }
+    record
 }
 
 fn workload(fleet: &Fleet, id: AppId, key: Option<&SmolStr>) -> Result<usize, ChangeError> {

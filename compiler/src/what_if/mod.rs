@@ -20,7 +20,7 @@ use crate::placements::Record;
 use crate::schedule::{AppTarget, Deficit, Scenario, Target, check, placed, schedule};
 use crate::variants::Variants;
 
-pub use changes::{ChangeError, Changes, changed};
+pub use changes::{ChangeError, Changes, changed, without_pools};
 pub use survival::{Lapse, survival};
 
 /// Something that is supposed lost.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{Changes, Lapse, Loss, World, broken_floors, changed, in_use, settled, survival, without};
 use crate::api::{Strategy, Survive};
-use crate::base::AppId;
+use crate::base::{AppId, ClusterId};
+use crate::model::ClusterSet;
 use crate::schedule::fixture::FleetFixture;
-use crate::schedule::{Deficit, Target, headroom};
+use crate::schedule::{AtRest, Deficit, Target, headroom};
 
 /// Three clusters in two regions with room for ten replicas of one CPU each.
 fn fleet() -> FleetFixture {
@@ -49,6 +50,26 @@ fn what_is_lost_goes_where_there_is_room() {
         let deficits = &target.apps[0].deficits;
         let unplaced = Deficit::Unplaced { workload: 0, replicas: missing, wanted: 15, displaced: 0 };
         assert_eq!(*deficits, if missing > 0 { vec![unplaced] } else { Vec::new() }, "{losses:?}");
+    }
+}
+
+#[test]
+fn a_loss_reruns_the_apps_that_are_there_and_no_others() {
+    let mut fleet = fleet();
+    for (app, cluster) in [("a", 0), ("b", 1), ("c", 2)] {
+        let app =
+            fleet.app(app, Strategy::StaticWeight).clusters([ClusterId(cluster), ClusterId(2)].into_iter().collect());
+        let app = app.deployment_of(4, "cpu=1000");
+        fleet.add(app);
+    }
+    let target = fleet.schedule();
+    let record = settled(&fleet.fleet, &fleet.record, &target);
+    let mut at_rest = AtRest::new(&fleet.fleet, &fleet.variants, &record).unwrap();
+    let lost = |clusters: &[u16]| clusters.iter().map(|id| ClusterId(*id)).collect::<ClusterSet>();
+    let facts: [(&[u16], &[u32]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[0, 1], &[0, 1]), (&[2], &[0, 1, 2])];
+    for (clusters, expected) in facts {
+        let rerun: Vec<u32> = at_rest.lose(&lost(clusters)).unwrap().into_keys().map(|id| id.0).collect();
+        assert_eq!(rerun, expected, "{clusters:?} lost");
     }
 }
 

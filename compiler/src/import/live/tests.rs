@@ -62,7 +62,8 @@ fn lines(imported: &Imported) -> Vec<String> {
 
 #[test]
 fn nodes_become_pools() {
-    let table: &[(&str, &[&str], &[&str], &[&str])] = &[
+    type Row<'t> = (&'t str, &'t [&'t str], &'t [&'t str], &'t [&'t str]);
+    let table: &[Row<'_>] = &[
         (
             "a pool of the provider is one, whatever its zones",
             &[],

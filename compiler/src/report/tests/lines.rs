@@ -114,7 +114,7 @@ fn capacity_is_asked_for_where_room_decides() {
         Files::shop().cluster("eu-a", &format!("{{region: eu, overcommit: {{cpu: \"2\", memory: \"1\"}}, {pool}}}"));
     let warnings = |spec: &str| -> Vec<String> {
         let compiled = files.clone().app("web", spec).compiled();
-        capacity(&compiled.fleet, &compiled.record, &compiled.target)
+        capacity(&compiled.fleet, &compiled.variants, &compiled.record, &compiled.target)
             .iter()
             .map(|d| format!("{} {}", d.code, d.message))
             .collect()
@@ -129,6 +129,39 @@ fn capacity_is_asked_for_where_room_decides() {
         warnings(&format!("{{namespace: shop, {eu}: {{strategy: StaticWeight, capacity: Require}}}}}}")),
         [overcommit, unknown]
     );
+}
+
+#[test]
+fn overcommit_is_no_warning_where_overrides_lower_what_is_requested() {
+    let pool = "nodePools: [{name: a, nodes: 9, allocatable: {cpu: \"4\", memory: 8Gi}}]";
+    let cluster = format!("{{region: eu, overcommit: {{cpu: \"2\", memory: \"2\"}}, {pool}}}");
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 2\n  selector: \
+                      {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: \
+                      [{name: c, image: a:1, resources: {requests: {cpu: 1, memory: 1Gi}}}]}\n";
+    let warnings = |requests: &str| -> Vec<String> {
+        let patch = format!(
+            "{{spec: {{template: {{spec: {{containers: [{{name: c, resources: {{requests: {requests}}}}}]}}}}}}}}"
+        );
+        let spec = format!(
+            "{{namespace: shop, placement: {{clusters: {{names: [eu-a]}}, replicas: {{strategy: StaticWeight}}}}, overrides: \
+             [{{target: {{kind: Deployment}}, patch: {patch}}}]}}"
+        );
+        let files =
+            Files::shop().cluster("eu-a", &cluster).app("web", &spec).with("teams/shop/web/web.yaml", deployment);
+        let compiled = files.compiled();
+        let found = capacity(&compiled.fleet, &compiled.variants, &compiled.record, &compiled.target);
+        found.iter().map(|d| d.message.clone()).collect()
+    };
+    let of =
+        |resources: &str| format!("eu-a overcommits {resources}; kube-scheduler does not, and pods can stay Pending");
+    let facts = [
+        ("{cpu: 500m, memory: 512Mi}", vec![]),
+        ("{cpu: 500m}", vec![of("memory")]),
+        ("{memory: 2Gi}", vec![of("cpu, memory")]),
+    ];
+    for (requests, expected) in facts {
+        assert_eq!(warnings(requests), expected, "{requests}");
+    }
 }
 
 const TEXT: &str = "# é\napiVersion: v1\nkind: List\nitems:\n- metadata:\n    name: ä\n";

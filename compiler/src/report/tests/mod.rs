@@ -6,3 +6,4 @@ mod secrets;
 mod suppositions;
 mod texts;
 mod tides;
+mod whys;

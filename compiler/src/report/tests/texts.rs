@@ -102,7 +102,8 @@ shop/web  teams/shop/web/app.yaml:3:18
 us-a  clusters/us-a.yaml:3:18
   apps/Deployment/web: 2
   other region
-    to change that: change `placement.clusters`, or the cluster's labels
+  to change that:
+    change `placement.clusters`, or the cluster's labels
 
 Placement comes from
   placement.replicas  Fleet fleet  fleet.yaml:8:17

@@ -108,6 +108,29 @@ proptest! {
     }
 
     #[test]
+    fn all_bookings_at_once_are_taken_back_exactly(
+        nodes in [0_u32..9, 0_u32..9, 0_u32..9],
+        sizes in sizes(),
+        ops in prop::collection::vec(op(), 0..20),
+    ) {
+        let (mut rooms, requests) = fleet(nodes, sizes);
+        let empty = state(&rooms, &requests);
+        run(&mut rooms, &requests, &ops);
+        for (pool, request) in rooms.all_pools().flat_map(|pool| requests.iter().map(move |r| (pool, *r))) {
+            let room = rooms.room(pool, request).unwrap().replicas;
+            prop_assert_eq!(rooms.holds_one(pool, request), room > 0);
+        }
+        let booked = rooms.clone();
+        rooms.unbook_all();
+        prop_assert_eq!(state(&rooms, &requests), empty);
+        for (pool, request) in rooms.all_pools().flat_map(|pool| requests.iter().map(move |r| (pool, *r))) {
+            // what was remembered of it is not taken for the room of now
+            let same = rooms.room(pool, request) == booked.room(pool, request);
+            prop_assert!(same || rooms.version(pool) > booked.version(pool));
+        }
+    }
+
+    #[test]
     fn the_order_of_bookings_and_of_questions_does_not_matter(
         nodes in [0_u32..9, 0_u32..9, 0_u32..9],
         sizes in sizes(),

@@ -6,7 +6,7 @@ use super::{Task, seat, sets};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId};
 use crate::model::{ClusterSet, Share};
-use crate::schedule::select::{Candidate, Class, Constraint, Failure, Need, select};
+use crate::schedule::select::{Candidate, Class, Constraint, Failure, Need, select_grouped};
 use crate::schedule::stage::Stage;
 use crate::schedule::state::{Row, Weights};
 use crate::schedule::view::{bounds, is_daemon};
@@ -54,7 +54,7 @@ pub(super) fn choose(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Ch
     for member in members.clone() {
         stage.unbook(id, member, &tasks[member].rows);
     }
-    let mut options = options(stage, id, tasks, lead);
+    let options = options(stage, id, tasks, lead);
     for member in members {
         stage.book(id, member, &tasks[member].rows);
     }
@@ -71,7 +71,7 @@ pub(super) fn choose(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Ch
     let mut choice = if app.placement.spread.is_empty() && need.per_cluster_min == 0 {
         unconstrained(&options, &need, anew)
     } else {
-        constrained(stage, id, &mut options, &need, anew)
+        constrained(stage, id, &options, &need, anew)
     };
     add_for_others(stage, id, &options, &mut choice);
     choice
@@ -82,9 +82,10 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
     let (view, app) = (stage.view, stage.view.fleet.app(id));
     let holders = tasks.iter().flat_map(|task| &task.held).filter(|(_, held)| held.stays > 0).map(|(c, _)| *c);
     let holders: ClusterSet = holders.collect();
-    let clusters = stage.fresh(id).or(&holders);
+    let fresh = stage.fresh(id);
+    let clusters = fresh.or(&holders);
     let mut options = Vec::with_capacity(clusters.len());
-    let groups: Vec<&[Option<u32>]> = app.placement.spread.iter().map(|spread| view.groups(&spread.key)).collect();
+    let selected = stage.apps[id.index()].clusters.clone();
     for cluster in clusters.iter() {
         let usable = |workload: usize| {
             view.allows(id, workload, cluster) && bounds(view.workload(id, workload), cluster).weight > 0
@@ -93,11 +94,11 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
         if !leads && !(0..app.workloads.len()).any(usable) {
             continue;
         }
-        let groups = groups.iter().map(|groups| groups.get(cluster.index()).copied().flatten()).collect();
-        let mut candidate = Candidate { room: None, held: false, kept: 0, pinned: false, weight: 1, tier: 0, groups };
-        candidate.held = stage.apps[id.index()].clusters.contains(cluster);
+        let mut candidate =
+            Candidate { room: None, held: false, kept: 0, pinned: false, weight: 1, tier: 0, groups: Vec::new() };
+        candidate.held = selected.contains(cluster);
         if let Some(lead) = lead.filter(|_| leads) {
-            for_lead(stage, id, tasks, lead, cluster, &mut candidate);
+            for_lead(stage, id, tasks, lead, (cluster, fresh.contains(cluster)), &mut candidate);
             // What stayed outside of the set for want of a place, and may stay now, is as good as any of the set.
             candidate.held |= candidate.kept > 0;
         }
@@ -114,7 +115,7 @@ fn for_lead(
     id: AppId,
     tasks: &[Task],
     lead: usize,
-    cluster: ClusterId,
+    (cluster, is_fresh): (ClusterId, bool),
     candidate: &mut Candidate,
 ) {
     let task = &tasks[lead];
@@ -128,12 +129,15 @@ fn for_lead(
         seat::room(stage, id, lead, task.wanted, cluster)
     };
     let room = task.shared_room(cluster, room);
-    let quota = task.left.cap(cluster, stage.pod(id, task.workload, cluster)).map(u64::from);
+    let cap = |stage: &Stage<'_, '_>| task.left.cap(cluster, stage.pod(id, task.workload, cluster)).map(u64::from);
+    let quota = if task.left.is_empty() { None } else { cap(stage) };
     let kept = seat::previous(stage, id, task, cluster, room).min(bounds.max.unwrap_or(u32::MAX));
     // Where an estimator sees nothing, nothing is divided to.
-    let pools = stage.usable_pools(id, task.workload, cluster);
-    let nothing = stage.view.estimate(id, task.workload, cluster, |pool| pools.contains(pool)) == Some(0);
-    let room = if stage.is_fresh(id, cluster) && !nothing {
+    let nothing = stage.view.is_estimated(id, task.workload) && {
+        let pools = stage.usable_pools(id, task.workload, cluster);
+        stage.view.estimate(id, task.workload, cluster, |pool| pools.contains(pool)) == Some(0)
+    };
+    let room = if is_fresh && !nothing {
         [room, bounds.max.map(u64::from), quota].into_iter().flatten().min()
     } else {
         Some(0)
@@ -167,27 +171,24 @@ fn unconstrained(options: &[Choosable], need: &Need, anew: bool) -> Choice {
     Choice { set, failure, ..Choice::default() }
 }
 
-/// Takes the candidates out of the options.
-fn constrained(stage: &Stage<'_, '_>, id: AppId, options: &mut [Choosable], need: &Need, anew: bool) -> Choice {
-    let constraints: Vec<Constraint> = stage
-        .view
-        .fleet
-        .app(id)
-        .placement
-        .spread
-        .iter()
-        .map(|spread| Constraint { min: spread.min, max: spread.max })
-        .collect();
+fn constrained(stage: &Stage<'_, '_>, id: AppId, options: &[Choosable], need: &Need, anew: bool) -> Choice {
+    let spread = &stage.view.fleet.app(id).placement.spread;
+    let constraints: Vec<Constraint> =
+        spread.iter().map(|spread| Constraint { min: spread.min, max: spread.max }).collect();
     let (mut leading, mut candidates) = (Vec::with_capacity(options.len()), Vec::with_capacity(options.len()));
-    for option in options.iter_mut().filter(|option| option.leads) {
+    for option in options.iter().filter(|option| option.leads) {
         leading.push(option.cluster);
-        let groups = std::mem::take(&mut option.candidate.groups);
-        candidates.push(Candidate { groups, ..option.candidate });
+        candidates.push(Candidate { groups: Vec::new(), ..option.candidate });
     }
-    let mut selection = select(&candidates, &constraints, need);
+    let keys: Vec<&[Option<u32>]> = spread.iter().map(|spread| stage.view.groups(&spread.key)).collect();
+    let group = |constraint: usize, at: usize| {
+        let cluster = leading.get(at).copied()?;
+        keys.get(constraint)?.get(cluster.index()).copied()?
+    };
+    let mut selection = select_grouped(&candidates, &group, &constraints, need);
     if anew && need.class == Class::Widest && selection.failure.is_none() {
         // Changed weights may name clusters outside of the set; they join it where the constraints allow.
-        let wider = select(&candidates, &constraints, &Need { fresh: true, ..*need });
+        let wider = select_grouped(&candidates, &group, &constraints, &Need { fresh: true, ..*need });
         if wider.failure.is_none() && selection.chosen.iter().all(|at| wider.chosen.contains(at)) {
             selection = wider;
         }

@@ -80,6 +80,11 @@ pub(super) fn veto(question: &Question<'_>) -> Option<Verdict> {
     FILTERS.iter().find_map(|filter| (filter.veto)(question))
 }
 
+/// Everything that keeps new replicas away.
+pub(super) fn vetoes(question: &Question<'_>) -> Vec<Verdict> {
+    FILTERS.iter().filter_map(|filter| (filter.veto)(question)).collect()
+}
+
 /// Whether placed replicas leave; the hardest release counts.
 pub(super) fn release(question: &Question<'_>) -> Option<Release> {
     FILTERS.iter().filter_map(|filter| (filter.release)(question)).max()

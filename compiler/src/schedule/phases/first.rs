@@ -57,6 +57,19 @@ pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
     });
 }
 
+/// The same for some apps, where all of them are booked already: what has nothing left to keep is taken back.
+pub(super) fn give_up_in_place(stage: &mut Stage<'_, '_>, some: &[AppId]) {
+    stage.displaced.clear();
+    stage.entered.clear();
+    for id in some {
+        let before = stage.apps[id.index()].clone();
+        give_up(stage, *id);
+        let after = std::mem::replace(&mut stage.apps[id.index()], before.clone());
+        stage.rebook(*id, &before, &after);
+        stage.apps[id.index()] = after;
+    }
+}
+
 /// The rows of a workload, and of one on a move in steps also those that it still is to get: nobody takes their room.
 fn with_what_comes<'r>(stage: &Stage<'_, '_>, id: AppId, workload: usize, rows: &'r [Row]) -> Cow<'r, [Row]> {
     let Some(target) = stage.view.leads_to(id).and_then(|target| target.workloads.get(workload)) else {

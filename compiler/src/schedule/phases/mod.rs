@@ -14,17 +14,30 @@ use crate::base::AppId;
 
 use open::Open;
 
-/// One pass over all apps.
-pub(super) fn pass(stage: &mut Stage<'_, '_>) {
+/// One pass over all apps. Gives those that took a turn.
+pub(super) fn pass(stage: &mut Stage<'_, '_>) -> Vec<AppId> {
     let order = stage.view.order.clone();
     order.iter().for_each(|id| stage.look_around(*id));
     first::book_the_record(stage);
     stage.settle_homes();
+    take_turns(stage, &order)
+}
+
+/// One pass over some apps, in the order of their turns, all others being booked and at rest.
+pub(super) fn pass_over(stage: &mut Stage<'_, '_>, some: &[AppId]) {
+    some.iter().for_each(|id| stage.look_around(*id));
+    first::give_up_in_place(stage, some);
+    stage.settle_homes_of(some);
+    take_turns(stage, some);
+}
+
+fn take_turns(stage: &mut Stage<'_, '_>, order: &[AppId]) -> Vec<AppId> {
     let mut open: Vec<(AppId, Open)> = Vec::new();
     for id in order {
         stage.deficits[id.index()].clear();
-        open.extend(open::open(stage, id).map(|why| (id, why)));
+        open.extend(open::open(stage, *id).map(|why| (*id, why)));
     }
+    let all = open.iter().map(|(id, _)| *id).collect();
     // What only gives up replicas goes first: how it does depends on no room, and others may want the place.
     let (shrinking, others): (Vec<_>, Vec<_>) = open.into_iter().partition(|(_, why)| why.only_shrinks);
     for (id, why) in shrinking {
@@ -49,6 +62,7 @@ pub(super) fn pass(stage: &mut Stage<'_, '_>) {
             turn::unbook_daemons_ahead(stage, *follower, ahead);
         }
     }
+    all
 }
 
 /// The position of an app in the order of the second phase.

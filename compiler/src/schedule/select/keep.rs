@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::problem::{Level, Problem};
-use super::{Candidate, Class, Constraint, Need};
+use super::{Candidate, Class, Constraint, GroupOf, Need};
 
 /// The groups that a growing set of clusters occupies.
 #[derive(Debug, Clone)]
@@ -147,9 +147,14 @@ pub(super) fn force_each<E>(
 
 /// After a failure: the holders that break no `max`, in the order in which they stay. A holder that lacks a key stays, since nothing
 /// could replace it, unless the keys that it has keep it out.
-pub(super) fn within_max(candidates: &[Candidate], constraints: &[Constraint], need: &Need) -> Vec<usize> {
+pub(super) fn within_max(
+    candidates: &[Candidate],
+    group: GroupOf<'_>,
+    constraints: &[Constraint],
+    need: &Need,
+) -> Vec<usize> {
     // With nothing to place, every cluster that has the keys is eligible.
-    let problem = Problem::new(candidates, constraints, &Need { replicas: 0, fresh: false, ..*need });
+    let problem = Problem::new(candidates, group, constraints, &Need { replicas: 0, fresh: false, ..*need });
     let mut occupied = Occupied::new(&problem, &[]);
     let mut staying = Vec::new();
     for member in problem.holders() {
@@ -159,16 +164,14 @@ pub(super) fn within_max(candidates: &[Candidate], constraints: &[Constraint], n
         }
     }
     let mut chosen = problem.positions(&staying);
-    let groups = |at: usize| candidates.get(at).map(|candidate| candidate.groups.as_slice()).unwrap_or_default();
-    let mut in_use: Vec<BTreeSet<u32>> = (0..constraints.len())
-        .map(|key| chosen.iter().filter_map(|&at| groups(at).get(key).copied().flatten()).collect())
-        .collect();
-    let lacks_a_key = |candidate: &Candidate| candidate.held && candidate.groups.iter().any(Option::is_none);
+    let mut in_use: Vec<BTreeSet<u32>> =
+        (0..constraints.len()).map(|key| chosen.iter().filter_map(|&at| group(key, at)).collect()).collect();
+    let lacks_a_key = |at: usize| (0..constraints.len()).any(|key| group(key, at).is_none());
     let mut lacking: Vec<(usize, &Candidate)> =
-        candidates.iter().enumerate().filter(|(_, candidate)| lacks_a_key(candidate)).collect();
+        candidates.iter().enumerate().filter(|(at, candidate)| candidate.held && lacks_a_key(*at)).collect();
     lacking.sort_by_key(|(at, candidate)| (Reverse(candidate.pinned), Reverse(candidate.kept), *at));
-    for (at, candidate) in lacking {
-        let has = || candidate.groups.iter().enumerate().filter_map(|(key, group)| Some((key, (*group)?)));
+    for (at, _) in lacking {
+        let has = || (0..constraints.len()).filter_map(|key| Some((key, group(key, at)?)));
         let admitted = has().all(|(key, group)| {
             let Some((in_use, constraint)) = in_use.get(key).zip(constraints.get(key)) else { return true };
             let most = constraint.max.map_or(usize::MAX, |max| usize::try_from(max).unwrap_or(usize::MAX));

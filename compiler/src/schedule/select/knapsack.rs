@@ -5,9 +5,11 @@
 //! The clusters of an innermost group are interchangeable but for their value, so a count of them means the best ones.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 
 use super::exact::Unsolved;
 use super::problem::{Level, Problem};
+use super::states::{Digit, States};
 
 /// States beyond which the greedy search takes over, where more than one level is constrained.
 const MOST_STATES: usize = 4096;
@@ -170,88 +172,6 @@ fn refines(inner: &Level, outer: &Level) -> bool {
     })
 }
 
-/// How far one level is counted.
-#[derive(Debug, Clone, Copy)]
-struct Digit {
-    min: usize,
-    /// Highest count that is told apart.
-    top: usize,
-    /// Whether counts above `top` count as `top`, rather than being forbidden.
-    saturates: bool,
-}
-
-impl Digit {
-    fn new(min: u32, max: Option<u32>) -> Self {
-        let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
-        Self { min: size(min), top: size(max.unwrap_or(min)), saturates: max.is_none() }
-    }
-
-    fn radix(self) -> usize {
-        self.top.saturating_add(1)
-    }
-
-    fn add(self, a: usize, b: usize) -> Option<usize> {
-        let sum = a.saturating_add(b);
-        if sum <= self.top { Some(sum) } else { self.saturates.then_some(self.top) }
-    }
-}
-
-/// The state space: a mixed radix number, the outermost level first, the count of clusters last.
-#[derive(Debug)]
-struct States {
-    digits: Vec<Digit>,
-    counts_clusters: bool,
-    total: usize,
-}
-
-impl States {
-    fn new(digits: Vec<Digit>, counts_clusters: bool) -> Self {
-        let total = digits.iter().map(|digit| digit.radix()).fold(1, usize::saturating_mul);
-        Self { digits, counts_clusters, total }
-    }
-
-    /// The count of clusters; 0 where they are not counted.
-    fn cluster_count(&self, state: usize) -> usize {
-        self.digits.last().filter(|_| self.counts_clusters).map_or(0, |digit| state % digit.radix())
-    }
-
-    /// The highest count of clusters that is told apart.
-    fn most_told_apart(&self) -> usize {
-        self.digits.last().filter(|_| self.counts_clusters).map_or(0, |digit| digit.top)
-    }
-
-    /// The sum of two states, digit by digit, unless it exceeds a `max`.
-    fn add(&self, mut a: usize, mut b: usize) -> Option<usize> {
-        let (mut sum, mut place) = (0, 1);
-        for digit in self.digits.iter().rev() {
-            let radix = digit.radix();
-            sum += digit.add(a % radix, b % radix)? * place;
-            (a, b, place) = (a / radix, b / radix, place * radix);
-        }
-        Some(sum)
-    }
-
-    /// The state of one group of the level at `depth`, and nothing else.
-    fn one_group(&self, depth: usize) -> Option<usize> {
-        let inner: usize = self.digits.iter().skip(depth + 1).map(|digit| digit.radix()).product();
-        self.digits.get(depth).and_then(|digit| digit.add(0, 1)).map(|count| count * inner)
-    }
-
-    /// The state of `count` clusters of one innermost group, the groups around it not yet counted.
-    fn clusters(&self, count: usize) -> Option<usize> {
-        self.digits.last().filter(|_| self.counts_clusters).map_or(Some(0), |digit| digit.add(0, count))
-    }
-
-    /// Whether every `min` is reached.
-    fn is_complete(&self, mut state: usize) -> bool {
-        self.digits.iter().rev().all(|digit| {
-            let reached = state % digit.radix();
-            state /= digit.radix();
-            reached >= digit.min
-        })
-    }
-}
-
 /// The best way to reach a state.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -278,6 +198,13 @@ enum Step {
     Both { first: usize, second: usize },
 }
 
+/// An innermost group within the one around it.
+struct Inside {
+    /// Whether it holds a forced cluster.
+    must: bool,
+    entries: Vec<Entry>,
+}
+
 struct Fold<'f> {
     tree: &'f Tree<'f>,
     query: &'f Query<'f>,
@@ -297,21 +224,58 @@ impl Fold<'_> {
         let group_of = |i: usize| self.order.get(i).map(|&member| level.group(member));
         let mut ends: Vec<usize> = (start + 1..end).filter(|&i| group_of(i) != group_of(i - 1)).collect();
         ends.push(end);
-        let mut merged: Option<Vec<Entry>> = None;
-        let mut may_skip_all = true;
+        let mut inside = Vec::with_capacity(ends.len());
         let mut from = start;
         for to in ends {
             let must = self.is_forced(from, to);
-            let inner = self.group(from, to, depth + 1);
-            let inner = self.count_group(inner, depth);
-            merged = Some(match merged {
-                None => inner,
-                Some(before) => self.merge(&before, &inner, may_skip_all, !must),
-            });
-            may_skip_all &= !must;
+            let entries = self.group(from, to, depth + 1);
+            inside.push(Inside { must, entries: self.count_group(entries, depth) });
             from = to;
         }
+        if depth + 1 == self.tree.levels.len() {
+            self.drop_outdone(&mut inside, depth);
+        }
+        let mut merged: Option<Vec<Entry>> = None;
+        let mut may_skip_all = true;
+        for Inside { must, entries } in inside {
+            merged = Some(match merged {
+                None => entries,
+                Some(before) => self.merge(&before, &entries, may_skip_all, !must),
+            });
+            may_skip_all &= !must;
+        }
         merged.unwrap_or_default()
+    }
+
+    /// Drops innermost groups that no best set uses, so that the cost hardly grows with their number.
+    ///
+    /// A set uses at most `most` of them. One that is used for so many clusters, and is not among the `most` best for that number,
+    /// can give way to one of these that is unused: with no less value, and earlier where the value is the same.
+    fn drop_outdone(&self, inside: &mut Vec<Inside>, depth: usize) {
+        let most = self.states.most_groups(depth);
+        if inside.len() <= most {
+            return;
+        }
+        let mut by_state: BTreeMap<usize, Vec<(Reverse<u128>, usize)>> = BTreeMap::new();
+        for (at, group) in inside.iter().enumerate() {
+            for entry in &group.entries {
+                by_state.entry(entry.state).or_default().push((Reverse(entry.value), at));
+            }
+        }
+        let mut keep: Vec<bool> = inside.iter().map(|group| group.must).collect();
+        for ranked in by_state.values_mut() {
+            if most < ranked.len() {
+                ranked.select_nth_unstable(most);
+                ranked.truncate(most);
+            }
+            for (_, at) in ranked {
+                if let Some(keep) = keep.get_mut(*at) {
+                    *keep = true;
+                }
+            }
+        }
+        let mut keep = keep.into_iter();
+        inside.retain(|_| keep.next().unwrap_or(true));
     }
 
     fn is_forced(&self, start: usize, end: usize) -> bool {

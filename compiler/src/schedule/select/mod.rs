@@ -16,6 +16,7 @@ mod greedy;
 mod keep;
 mod knapsack;
 mod problem;
+mod states;
 mod subsets;
 mod witness;
 
@@ -47,7 +48,7 @@ pub struct Candidate {
     /// Overflow tier; lower tiers first, unless Duplicated. 0 where there are none.
     pub tier: u32,
     /// By constraint: the group it is in, or `None` if it lacks the key (it is then not selected). The group of the key
-    /// `cluster` is the cluster's own position.
+    /// `cluster` is the cluster's own position. Not looked at by [`select_grouped`].
     pub groups: Vec<Option<u32>>,
 }
 
@@ -117,7 +118,22 @@ pub enum Failure {
 /// Selects clusters for one App. `candidates[i].groups` is parallel to `constraints`.
 #[must_use]
 pub fn select(candidates: &[Candidate], constraints: &[Constraint], need: &Need) -> Selection {
-    let problem = Problem::new(candidates, constraints, need);
+    let group = |constraint, at: usize| candidates.get(at)?.groups.get(constraint).copied()?;
+    select_grouped(candidates, &group, constraints, need)
+}
+
+/// The group of a candidate by a constraint, each by its position.
+pub type GroupOf<'g> = &'g dyn Fn(usize, usize) -> Option<u32>;
+
+/// The same where the groups are kept elsewhere: with a thousand candidates, a list for each costs more than the rest.
+#[must_use]
+pub fn select_grouped(
+    candidates: &[Candidate],
+    group: GroupOf<'_>,
+    constraints: &[Constraint],
+    need: &Need,
+) -> Selection {
+    let problem = Problem::new(candidates, group, constraints, need);
     let found = problem.obvious_failure().map_or_else(|| search(&problem), Err).and_then(|members| {
         let witnesses = witness::witnesses(&problem, &members)?;
         Ok((problem.positions(&members), problem.positions(&witnesses)))
@@ -125,7 +141,7 @@ pub fn select(candidates: &[Candidate], constraints: &[Constraint], need: &Need)
     match found {
         Ok((chosen, witnesses)) => Selection { chosen, witnesses, failure: None },
         Err(failure) => {
-            let chosen = keep::within_max(candidates, constraints, need);
+            let chosen = keep::within_max(candidates, group, constraints, need);
             Selection { chosen, witnesses: Vec::new(), failure: Some(failure) }
         }
     }

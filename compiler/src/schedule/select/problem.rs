@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{Candidate, Class, Constraint, Failure, Need};
+use super::{Candidate, Class, Constraint, Failure, GroupOf, Need};
 
 /// An eligible cluster.
 #[derive(Debug, Clone)]
@@ -61,11 +61,15 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub fn new(candidates: &[Candidate], constraints: &[Constraint], need: &Need) -> Self {
+    pub fn new(candidates: &[Candidate], group: GroupOf<'_>, constraints: &[Constraint], need: &Need) -> Self {
         // A fresh copy in each cluster is the copy that is there.
         let need = &Need { fresh: need.fresh && need.class != Class::Duplicated, ..*need };
-        let eligible: Vec<(usize, &Candidate)> =
-            candidates.iter().enumerate().filter(|(_, candidate)| is_eligible(candidate, need)).collect();
+        let has_keys = |at: usize| (0..constraints.len()).all(|constraint| group(constraint, at).is_some());
+        let eligible: Vec<(usize, &Candidate)> = candidates
+            .iter()
+            .enumerate()
+            .filter(|(at, candidate)| has_keys(*at) && is_eligible(candidate, need))
+            .collect();
         let clusters: Vec<Cluster> = eligible
             .iter()
             .map(|&(position, candidate)| {
@@ -84,7 +88,7 @@ impl Problem {
         let mut failure = clusters.is_empty().then_some(Failure::NoCandidates);
         let mut levels = Vec::new();
         for (constraint, &Constraint { min, max }) in constraints.iter().enumerate() {
-            let groups = eligible.iter().map(|(_, candidate)| candidate.groups.get(constraint).copied().flatten());
+            let groups = eligible.iter().map(|(at, _)| group(constraint, *at));
             let level = level(groups.map(|group| group.unwrap_or(0)), if need.replicas == 0 { 0 } else { min }, max);
             if need.class != Class::Duplicated && need.replicas < level.min {
                 failure = failure.or(Some(Failure::TooFewReplicas { constraint, replicas: need.replicas, min }));
@@ -166,9 +170,8 @@ impl Problem {
     }
 }
 
-/// Whether a cluster may be selected at all.
+/// Whether a cluster that has all keys may be selected.
 fn is_eligible(candidate: &Candidate, need: &Need) -> bool {
-    let has_keys = candidate.groups.iter().all(Option::is_some);
     let room = candidate.room.unwrap_or(u64::from(need.replicas));
     let enough = match need.class {
         _ if need.replicas == 0 => 0,
@@ -180,7 +183,7 @@ fn is_eligible(candidate: &Candidate, need: &Need) -> bool {
         Class::Widest | Class::Fewest => 1,
     };
     let stays = candidate.kept > 0 && !need.fresh;
-    has_keys && (room >= enough || stays)
+    room >= enough || stays
 }
 
 fn most_clusters(need: &Need) -> Option<u32> {

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::api::{Capacity, Strategy};
-use crate::base::PoolId;
+use crate::base::{ClusterId, PoolId};
 use crate::placements::ObservedPool;
 use crate::schedule::fixture::{AppFixture, FleetFixture, resources, taint};
-use crate::schedule::{Deficit, Displaced, InFull};
+use crate::schedule::{Deficit, Displaced, Growing, InFull};
 
 #[test]
 fn affinity_08_apps_of_one_compile_share_the_room() {
@@ -211,6 +211,15 @@ fn overcommit_reserve_and_virtual_nodes() {
     assert_eq!(fleet.placed("web"), "a=10");
     fleet.cluster("a").pools.as_mut().unwrap()[0].scalable_to = Some(6);
     assert_eq!(fleet.placed("web"), "a=16");
+    let growing = |fleet: &FleetFixture| fleet.schedule().growing;
+    assert_eq!(growing(&fleet), [Growing { cluster: ClusterId(0), pool: PoolId(0), nodes: 2 }]);
+    // 11 replicas and the reserve are 6500 of 1500 a node: five nodes
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(11, "cpu=500");
+    fleet.add(app);
+    assert_eq!(growing(&fleet), [Growing { cluster: ClusterId(0), pool: PoolId(0), nodes: 1 }]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(10, "cpu=500");
+    fleet.add(app);
+    assert_eq!(growing(&fleet), []);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::kinds::replicas::CustomForm;
 use crate::model::{Autoscaled, AutoscaledPolicy, ClusterSet, Tier, Tiers, TopologyKey, WorkloadKind};
 use crate::placements::OutageState;
 use crate::schedule::fixture::{AppFixture, FleetFixture, taint};
+use crate::schedule::{AtRest, Outcome, Scenario, Target};
 
 /// Of a head and workers.
 const SET: WorkloadKind = WorkloadKind::Custom(CustomForm::Part);
@@ -305,6 +306,37 @@ fn settles(fleet: &mut FleetFixture) -> Result<(), proptest::test_runner::TestCa
     Ok(())
 }
 
+/// Losses tried on what is displaced give what a schedule from scratch gives, and leave no trace.
+fn losses_agree(fleet: &mut FleetFixture) -> Result<(), proptest::test_runner::TestCaseError> {
+    fleet.scenario = Scenario::default();
+    let first = crate::schedule::schedule(&fleet.fleet, &fleet.variants, &fleet.record, &fleet.scenario);
+    fleet.record_target(&first);
+    let schedule = |lose: &ClusterSet| {
+        let lose = lose.iter().map(|id| fleet.fleet.cluster(id).name.clone()).collect();
+        let scenario = Scenario { lose, ..Scenario::default() };
+        crate::schedule::schedule(&fleet.fleet, &fleet.variants, &fleet.record, &scenario)
+    };
+    let at_rest = schedule(&ClusterSet::empty());
+    let Some(mut rerun) = AtRest::new(&fleet.fleet, &fleet.variants, &fleet.record) else { return Ok(()) };
+    let count = fleet.fleet.clusters.len();
+    let mut losses: Vec<ClusterSet> = fleet.fleet.cluster_ids().map(|id| [id].into_iter().collect()).collect();
+    losses.extend([bits(0b11, count), bits(0b101, count), bits(0b11010, count), ClusterSet::all(count)]);
+    for lost in losses {
+        let Some(outcomes) = rerun.lose(&lost) else { continue };
+        let scratch = schedule(&lost);
+        for id in fleet.fleet.app_ids() {
+            let of = |target: &Target| {
+                let app = &target.apps[id.index()];
+                Outcome { deficits: app.deficits.clone(), used: crate::what_if::used_by(app) }
+            };
+            let rest = of(&at_rest);
+            prop_assert_eq!(outcomes.get(&id).unwrap_or(&rest), &of(&scratch), "app {:?}, {:?} lost", id, lost);
+        }
+        prop_assert_eq!(rerun.lose(&lost), Some(outcomes), "asked again");
+    }
+    Ok(())
+}
+
 /// Makes the target of one fleet what runs in another.
 fn run_in(ran: &FleetFixture, fleet: &mut FleetFixture) {
     let target = crate::schedule::schedule(&ran.fleet, &ran.variants, &ran.record, &ran.scenario);
@@ -331,6 +363,15 @@ proptest! {
         let mut fleet = build(&spec);
         add_extras(&mut fleet, &extras);
         settles(&mut fleet)?;
+    }
+
+    #[test]
+    fn losses_rerun_only_what_they_displace(spec in a_fleet(), extras in option::of(extras())) {
+        let mut fleet = build(&spec);
+        if let Some(extras) = extras {
+            add_extras(&mut fleet, &extras);
+        }
+        losses_agree(&mut fleet)?;
     }
 
     /// The same where something runs already, under other tiers, groups and quotas.

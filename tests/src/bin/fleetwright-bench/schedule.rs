@@ -101,8 +101,10 @@ pub fn regions(shape: Shape, runs: u32) -> Result<String, String> {
     }
     out.push_str(&format!("200 regions cost {:.2} times as much as 20\n", whole[1] as f64 / whole[0] as f64));
     for class in [Class::Widest, Class::Fewest, Class::Duplicated] {
-        let times = [20, 200]
-            .map(|regions| median(runs, || (0..SELECTIONS).for_each(|_| select_once(shape.clusters, regions, class))));
+        let times = [20, 200].map(|regions| {
+            let candidates = candidates(shape.clusters, regions);
+            median(runs, || (0..SELECTIONS).for_each(|_| select_once(&candidates, class)))
+        });
         let [few, many] = times;
         let (few, many) = (few?, many?);
         out.push_str(&format!(
@@ -116,10 +118,10 @@ pub fn regions(shape: Shape, runs: u32) -> Result<String, String> {
 }
 
 /// So many at a time: the kernel adds CPU time up in steps of some milliseconds.
-const SELECTIONS: usize = 200;
+const SELECTIONS: usize = 500;
 
-/// Selects for one app, none of it placed: 2 to 3 regions, 2 to 5 clusters.
-fn select_once(clusters: u32, regions: u32, class: Class) {
+/// What an app of which nothing is placed may choose from.
+fn candidates(clusters: u32, regions: u32) -> Vec<Candidate> {
     let candidate = |cluster: u32| Candidate {
         room: Some(u64::from(cluster.wrapping_mul(2_654_435_761) >> 20)),
         held: false,
@@ -129,10 +131,14 @@ fn select_once(clusters: u32, regions: u32, class: Class) {
         tier: 0,
         groups: vec![Some(cluster.wrapping_mul(40_503) % regions), Some(cluster)],
     };
-    let candidates: Vec<Candidate> = (0..clusters).map(candidate).collect();
+    (0..clusters).map(candidate).collect()
+}
+
+/// Selects for one app: 2 to 3 regions, 2 to 5 clusters.
+fn select_once(candidates: &[Candidate], class: Class) {
     let constraints = [Constraint { min: 2, max: Some(3) }, Constraint { min: 2, max: Some(5) }];
     let need = Need { replicas: 40, per_cluster_min: 0, class, all_or_nothing: false, fresh: false };
-    let selection = std::hint::black_box(select(&candidates, &constraints, &need));
+    let selection = std::hint::black_box(select(candidates, &constraints, &need));
     assert!(selection.failure.is_none(), "{selection:?}");
 }
 
