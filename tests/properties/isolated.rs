@@ -197,5 +197,5 @@ fn a_plan_says_why_an_app_moves_that_nobody_changed() {
     let moved = compiled(&fleet("4").placed(&ran)).expect("it compiles");
     let moves =
         plan(&moved).moves.into_iter().map(|of| format!("{} {} -> {} {}", of.cluster, of.before, of.after, of.cause));
-    assert_eq!(moves.collect::<Vec<_>>(), ["c0 3 -> 0 Displaced", "c1 0 -> 5 Refill", "c2 2 -> 0 Room"]);
+    assert_eq!(moves.collect::<Vec<_>>(), ["c0 2 -> 0 Displaced", "c1 0 -> 5 Refill", "c2 3 -> 0 Room"]);
 }

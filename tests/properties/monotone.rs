@@ -35,8 +35,9 @@ proptest! {
         let (before, now) = (Seats::read(&ran), Seats::read(&compiled(&after.build().placed(&ran))?));
         let Some(wish) = after.wishes.get(app) else { return Ok(()) };
         let (had, has) = (before.by_cluster(app, 0), now.by_cluster(app, 0));
-        // it leaves a tier that does not hold all of it for one that does
-        if wish.one_of_tiers().is_some() {
+        // It leaves a tier that does not hold all of it for one that does; and where every cluster of a larger set is owed
+        // several replicas, those that have more give what the others lack.
+        if wish.one_of_tiers().is_some() || wish.per_cluster.is_some_and(|(min, _)| min > 1) {
             return Ok(());
         }
         let lower = had.iter().any(|(cluster, n)| has.get(cluster).copied().unwrap_or(0) < *n);
@@ -62,7 +63,10 @@ proptest! {
     fn one_more_replica_is_one_more_share(fleet in crowded_fleet(ALONE)) {
         let Some(wish) = fleet.wishes.first().filter(|wish| !wish.is_copied()) else { return Ok(()) };
         let replicas = wish.workloads.first().map_or(0, |(replicas, _)| *replicas);
-        if wish.one_of_tiers().is_some() || !floors_fit(wish, replicas, fleet.sites.len()) {
+        // unknown room counts as all replicas, so where room is the weight, the weights change with them
+        let unknown = wish.capacity() == "Ignore" || fleet.sites.iter().any(|site| site.pools.is_none());
+        let by_room = wish.strategy != "StaticWeight" && unknown;
+        if by_room || wish.one_of_tiers().is_some() || !floors_fit(wish, replicas, fleet.sites.len()) {
             return Ok(());
         }
         let one_more = raised(&fleet, 0, 1);
