@@ -128,7 +128,7 @@ fn named(fleet: &Fleet, losses: &[Lose]) -> Result<Vec<Loss>, Failure> {
     Ok(named.into_iter().collect())
 }
 
-/// The pools that are supposed lost, each of a cluster that states it or in which it is seen.
+/// The pools that are supposed lost, each of a cluster that states it.
 fn pools(fleet: &Fleet, losses: &[Lose], changes: &mut Changes, words: &mut Vec<String>) -> Result<(), Failure> {
     for lose in losses {
         let Lose::Pool { cluster, pool } = lose else { continue };

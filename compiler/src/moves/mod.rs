@@ -86,25 +86,28 @@ pub fn is_there(now: &PlacedApp, target: &PlacedApp) -> bool {
     seats(now) == seats(target)
 }
 
-/// How many steps lead from one placement to another where there is room for all of them.
+/// How many steps lead from one placement to another where there is room for all of them: as often as something is raised.
 #[must_use]
-pub fn count(app: &App, steps: &Steps, before: &PlacedApp, target: &PlacedApp) -> u32 {
-    let mut now = lower(app, before, target);
-    let mut count = 0_u32;
-    while !is_there(&now, target) {
-        let next = raise(app, steps, &now, target, &mut |_, wanted| wanted);
-        count = count.saturating_add(1);
-        let next = lower(app, &next, target);
-        if next == now || count == MOST_STEPS {
-            break;
-        }
-        now = next;
-    }
-    count
+pub fn count(app: &App, steps: &Steps, before: &PlacedApp, target: &PlacedApp) -> u64 {
+    let of = |workload: &Workload| {
+        let (now, end) = (by_cluster_and_pool(before, &workload.key), by_cluster_and_pool(target, &workload.key));
+        let sum = |rows: &Rows<'_>| rows.values().map(|n| u64::from(*n)).sum::<u64>();
+        let gaps = end.iter().map(|(place, n)| u64::from(n.saturating_sub(now.get(place).copied().unwrap_or(0))));
+        let gained: u64 = gaps.sum();
+        // What is more in all comes with the first.
+        let first = sum(&end).saturating_sub(sum(&now));
+        let step = u64::from(steps.of(workload.replicas));
+        gained.saturating_sub(first).div_ceil(step).max(u64::from(gained > 0))
+    };
+    app.workloads.iter().filter(|workload| is_stepped(workload)).map(of).max().unwrap_or(0)
 }
 
-/// More steps than are counted: a move of a million single replicas.
-const MOST_STEPS: u32 = 1 << 20;
+type Rows<'a> = BTreeMap<(&'a SmolStr, Option<&'a SmolStr>), u32>;
+
+fn by_cluster_and_pool<'a>(placed: &'a PlacedApp, workload: &SmolStr) -> Rows<'a> {
+    let seats = placed.workloads.get(workload).map(|w| w.seats.as_slice()).unwrap_or_default();
+    seats.iter().map(|seat| ((&seat.cluster, seat.pool.as_ref()), seat.replicas)).collect()
+}
 
 /// The placement with its stepped workloads changed. Everything else is as the target has it, except the digests of
 /// workloads that are not there yet, so that what is recorded says which rules it was divided by.

@@ -122,7 +122,11 @@ fn each_step_raises_then_lowers() {
         let steps = steps(max);
         assert_eq!(walk(&app, &steps, &before, &target), expected);
         let lowered = expected.len() % 2;
-        assert_eq!(count(&app, &steps, &before, &target) as usize, (expected.len() - lowered) / 2, "{expected:?}");
+        assert_eq!(
+            usize::try_from(count(&app, &steps, &before, &target)).unwrap(),
+            (expected.len() - lowered) / 2,
+            "{expected:?}"
+        );
     }
 }
 

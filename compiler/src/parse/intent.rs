@@ -77,7 +77,9 @@ fn decode(node: &Node<'_>, class: FileClass) -> Result<Intent, Vec<Finding>> {
                 kind_span,
                 format!("`{other}` is not a kind of {}; expected {}", api::API_VERSION, expected(class)),
             );
-            if let Some(near) = nearest(other, KINDS.iter().copied()) {
+            if other == "PriorityClass" {
+                finding = finding.help("it is a kind of Kubernetes: `apiVersion: scheduling.k8s.io/v1`");
+            } else if let Some(near) = nearest(other, KINDS.iter().copied()) {
                 finding = finding.help(format!("did you mean `{near}`?"));
             }
             return Err(vec![finding]);

@@ -17,7 +17,7 @@ pub struct StepsReport {
     /// `team/app`.
     pub app: String,
     /// How many, where there is room for all of them.
-    pub steps: u32,
+    pub steps: u64,
     /// The largest, in replicas: of its largest workload that moves.
     pub max: u32,
     /// As it is written: `20%`, `50`.
@@ -37,7 +37,7 @@ pub struct MovingReport {
     /// The step it is in, from 1; 0 while there is no room for the first.
     pub step: u32,
     /// How many are left after it, where there is room for all of them.
-    pub left: u32,
+    pub left: u64,
     /// When that step was begun (RFC 3339).
     pub since: SmolStr,
     /// When all should be done (RFC 3339).
@@ -171,7 +171,7 @@ impl std::fmt::Display for StepsReport {
             write!(f, " ({stated})")?;
         }
         if *every_secs > 0 && *steps > 1 {
-            let least = every_secs.saturating_mul(u64::from(steps.saturating_sub(1)));
+            let least = every_secs.saturating_mul(steps.saturating_sub(1));
             write!(f, ", one every {} at most, {} in all at least", length(*every_secs), length(least))?;
         }
         Ok(())

@@ -147,7 +147,7 @@ pub fn explain(
     target: &Target,
     (id, cluster): (AppId, ClusterId),
 ) -> Explained {
-    let mut ledger = headroom::booked(fleet, variants, record, target);
+    let mut ledger = headroom::promised(fleet, variants, record, target);
     let scenario = Scenario::default();
     let view = View::new(fleet, variants, record, &scenario, &mut ledger)
         .holding(held::held(fleet, record, &scenario), BTreeMap::new());

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::ledger::{Ledger, Resolved};
 use super::rooms::{self, ClusterPools};
-use super::state::pool_id;
+use super::state::{self, pool_id};
 use super::target::Target;
 use super::view::is_daemon;
+use super::{Scenario, held};
 use crate::api::Capacity;
-use crate::base::{AppId, ClusterId, SmolStr};
+use crate::base::{AppId, ClusterId, SmolStr, workload_numbers};
 use crate::model::Fleet;
 use crate::placements::Record;
 use crate::variants::Variants;
@@ -30,7 +31,7 @@ pub struct Headroom {
 pub fn headroom(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Vec<Option<Vec<Headroom>>> {
     let empty = Ledger::new(rooms::pools(fleet, record));
     let empty: Vec<_> = fleet.cluster_ids().map(|cluster| empty.free(cluster)).collect();
-    let ledger = booked(fleet, variants, record, target);
+    let ledger = promised(fleet, variants, record, target);
     let left = |(cluster, offered): (ClusterId, Option<BTreeMap<SmolStr, i128>>)| {
         let free = ledger.free(cluster)?;
         let of = |(resource, offered): (SmolStr, i128)| {
@@ -47,6 +48,30 @@ pub(super) fn booked(fleet: &Fleet, variants: &Variants, record: &Record, target
     let mut ledger = with_daemons(fleet, variants, record, target);
     for id in fleet.app_ids() {
         book(&mut ledger, fleet, variants, target, id, false);
+    }
+    ledger
+}
+
+/// The same, with what is kept for moves in steps that are on the way.
+pub(super) fn promised(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Ledger {
+    let mut ledger = booked(fleet, variants, record, target);
+    let pools = rooms::pools(fleet, record);
+    let held = held::moving(fleet, record, &Scenario::default());
+    for (id, end) in state::targets(fleet, record, &held, &pools) {
+        let now = target.apps.get(id.index()).map(|app| app.seats.as_slice()).unwrap_or_default();
+        for (number, workload) in workload_numbers().zip(&end.workloads) {
+            for row in &workload.rows {
+                let here = now.iter().find(|s| (s.workload, s.cluster, s.pool) == (number, row.cluster, row.pool));
+                let more = row.replicas.saturating_sub(here.map_or(0, |seat| seat.replicas));
+                let variant = variants.apps.get(id.index()).map(|variants| variants.of(row.cluster));
+                let pod = variant.and_then(|v| v.workloads.get(usize::from(number))?.pod.as_deref());
+                let Some(pod) = pod.filter(|_| more > 0) else { continue };
+                let class = ledger.class(pod);
+                if let Resolved::Pool(pool) = ledger.resolve(class, row.cluster, row.pool) {
+                    ledger.book(class, pool, more);
+                }
+            }
+        }
     }
     ledger
 }

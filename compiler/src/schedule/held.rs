@@ -61,6 +61,21 @@ fn intent_under(fleet: &Fleet, conditions: &[Conditions], id: AppId, target: &Pl
         let counts = (workload.replicas, workload.share, policy.min, policy.max, policy.strategy, policy.capacity);
         digest.part(format!("{counts:?}").as_bytes());
     }
+    // What somebody else wrote as the target is not what was decided.
+    for (key, workload) in &target.workloads {
+        digest.part(key.as_bytes());
+        for seat in &workload.seats {
+            digest.part(format!("{seat:?}").as_bytes());
+        }
+    }
+    for tier in app.placement.tiers.iter().flat_map(|tiers| &tiers.groups) {
+        digest.part(tier.name.as_bytes());
+    }
+    for (group, key) in [("affinity", &app.placement.affinity), ("antiAffinity", &app.placement.anti_affinity)] {
+        let Some(key) = key else { continue };
+        digest.part(group.as_bytes()).part(key.as_bytes());
+        digest.part(app.labels.get(key).map(SmolStr::as_str).unwrap_or_default().as_bytes());
+    }
     for spread in &app.placement.spread {
         digest.part(format!("{} {} {:?}", spread.key.as_str(), spread.min, spread.max).as_bytes());
     }
@@ -80,6 +95,12 @@ fn intent_under(fleet: &Fleet, conditions: &[Conditions], id: AppId, target: &Pl
         let conditions = &conditions[cluster.index()];
         let state = (conditions.lifecycle, conditions.healthy, released(fleet, app, cluster, conditions));
         digest.part(format!("{state:?}").as_bytes());
+        for object in &app.objects {
+            digest.part(&[u8::from(object.only.as_ref().is_none_or(|only| only.contains(cluster)))]);
+        }
+        for pool in fleet.cluster(cluster).pools.iter().flatten() {
+            digest.part(format!("{} {:?} {:?}", pool.name, pool.labels, pool.taints).as_bytes());
+        }
     }
     digest.finish().short().into()
 }

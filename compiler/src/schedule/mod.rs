@@ -93,8 +93,11 @@ fn begin<'a>(
     scenario: &Scenario,
 ) -> (View<'a>, Ledger, Vec<AppState>) {
     let pools = rooms::pools(fleet, record);
-    let apps = state::read(fleet, record, &pools);
+    let mut apps = state::read(fleet, record, &pools);
     let held = held::held(fleet, record, scenario);
+    for id in &held {
+        apps[id.index()].forget_gone_pools();
+    }
     let moving = state::targets(fleet, record, &held, &pools);
     let mut ledger = Ledger::new(pools);
     let view = View::new(fleet, variants, record, scenario, &mut ledger).holding(held, moving);

@@ -10,7 +10,7 @@
 //! What gave way is remembered in the placements of the victim for as long as it is short and the app that asked is there, so
 //! that a plan says why it is short. It grows again like any app that is short, as soon as there is room.
 //!
-//! What runs as copies, is bound to its data, has a number written by an override, or is suspended is no victim.
+//! What runs as copies, is bound to its data, has a number written by an override, or is suspended, exclusive or on a move in steps is no victim.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::headroom::booked;
+use super::headroom::promised;
 use super::held;
 use super::ledger::{ClassId, Ledger, Resolved};
 use super::placed::placed;
@@ -74,7 +74,7 @@ pub fn preemptions(fleet: &Fleet, variants: &Variants, record: &Record, target: 
     apps.sort_by_key(|id| (Reverse(fleet.app(*id).priority), *id));
     let settled = Record { apps: placed(fleet, target), ..record.clone() };
     let scenario = Scenario::default();
-    let mut ledger = booked(fleet, variants, record, target);
+    let mut ledger = promised(fleet, variants, record, target);
     let view = View::new(fleet, variants, &settled, &scenario, &mut ledger)
         .holding(held::held(fleet, &settled, &scenario), BTreeMap::new());
     let mut market = Market { view: &view, ledger, target, settled: &settled };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::rooms::{ClusterPools, OTHER_POOL};
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
 use crate::model::{App, ClusterSet, Fleet};
-use crate::placements::{PlacedApp, PlacedWorkload, Record};
+use crate::placements::{OpenMove, PlacedApp, PlacedWorkload, Record};
 
 /// Where an app runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +18,17 @@ pub(super) struct AppState {
     pub clusters: ClusterSet,
     /// By workload of the app.
     pub workloads: Vec<WorkloadState>,
+}
+
+impl AppState {
+    /// Of an app that stays as it is recorded, whichever pools there are: replicas in one that is gone are somewhere in the
+    /// cluster.
+    pub fn forget_gone_pools(&mut self) {
+        for workload in &mut self.workloads {
+            workload.rows.iter_mut().filter(|row| row.pool == Some(NO_POOL)).for_each(|row| row.pool = None);
+            workload.rows = merged(std::mem::take(&mut workload.rows));
+        }
+    }
 }
 
 /// Where a workload runs.
@@ -73,7 +84,12 @@ pub(super) fn targets(
 ) -> BTreeMap<AppId, AppState> {
     let known = record.moves.iter().filter_map(|((team, app), open)| Some((fleet.app_id(team, app)?, open)));
     let held = known.filter(|(id, _)| held.contains(id));
-    held.map(|(id, open)| (id, state_of(fleet, fleet.app(id), pools, &open.target))).collect()
+    let of = |(id, open): (AppId, &OpenMove)| {
+        let mut state = state_of(fleet, fleet.app(id), pools, &open.target);
+        state.forget_gone_pools();
+        (id, state)
+    };
+    held.map(of).collect()
 }
 
 fn state_of(fleet: &Fleet, app: &App, pools: &[ClusterPools], placed: &PlacedApp) -> AppState {

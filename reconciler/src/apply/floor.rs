@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use fleetwright_compiler::Compiled;
 use fleetwright_compiler::base::{AppId, ClusterId};
+use fleetwright_compiler::moves::is_stepped;
 use fleetwright_compiler::plan::Fill;
 
 use super::live::LiveObject;
@@ -68,7 +69,8 @@ pub fn floors(
             });
             let total = wanted.fold(0_u32, u32::saturating_add);
             // What a move runs twice for a step is wanted once.
-            let total = if compiled.moving.contains(&id) { total.min(workload.replicas) } else { total };
+            let twice = compiled.moving.contains(&id) && is_stepped(workload);
+            let total = if twice { total.min(workload.replicas) } else { total };
             let elsewhere = observation.clusters.iter().filter(|(name, _)| **name != fleet.cluster(cluster).name);
             let answering = elsewhere.filter(|(_, seen)| matches!(seen.answers, Answers::Yes { .. }));
             let ready =

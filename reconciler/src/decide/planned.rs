@@ -12,8 +12,9 @@ use fleetwright_compiler::source::{FleetFiles, Limits, Overlay, RepoPath};
 use fleetwright_compiler::{CompileError, Compiled, Refusal, compile, schedule, what_if};
 
 use super::causes::tide;
+use super::clock;
 use super::stepped::{self, Opened, Opening};
-use super::{DecideError, Intents, Placed, Proposal, Situation};
+use super::{DecideError, Intents, Placed, Proposal, Situation, View};
 use crate::commit::{Cause, Trailers};
 use crate::ports::{Author, CommitId, NewCommit};
 use crate::record_files::{RECORD_FOLDERS, RecordFiles};
@@ -85,7 +86,7 @@ pub fn realise(
         Some(current) if before == Some(&proposal.record) && !supposes && !moves_pin => Cow::Borrowed(current),
         Some(_) | None => Cow::Owned(compiled_with(situation, files, &record, &proposal.scenario)?),
     };
-    if proposal.cause == Cause::Pin {
+    if proposal.cause == Cause::Pin && clock::distrust(&View { situation, current }).is_none() {
         let recorded = situation.live.as_ref().map(|live| live.state.tides.clone()).unwrap_or_default();
         if let Some(tides) = tide::with_first_phases(&compiled, &recorded, situation.now_secs) {
             record.put_state(RepoPath::new("state/tides.yaml")?, &tides);
@@ -98,9 +99,18 @@ pub fn realise(
     let proposes_places = matches!(proposal.cause, Cause::Rebalance | Cause::Undo);
     let runs =
         current.filter(|_| proposes_places).map_or(&compiled.record.apps, |current| &current.record.apps).clone();
-    let opening = Opening { cause: proposal.cause, key: proposal.key.as_ref(), now_secs: situation.commit_time_secs() };
+    let opening = Opening {
+        cause: proposal.cause,
+        key: proposal.key.as_ref(),
+        on_the_way: current.map(|current| &current.record.moves),
+        now_secs: situation.commit_time_secs(),
+    };
     let mut opened = Opened::new();
-    let mut placed = placements_after(&compiled, only);
+    let mut placed = match proposal.cause {
+        // Its steps are what it proposes; what follows from them is a decision of its own.
+        Cause::Move => compiled.record.apps.clone(),
+        _ => placements_after(&compiled, only),
+    };
     while opening.open(&compiled, &runs, &placed, &mut opened, &mut record)? {
         // With these where they are, and the room reserved that they go to, others may find less than without.
         compiled = Cow::Owned(compiled_with(situation, files, &record, &proposal.scenario)?);
@@ -113,9 +123,9 @@ pub fn realise(
         // What is written must hold without what was supposed: the commit must not cause another.
         let settled = compiled_with(situation, files, &record, &Scenario::default())?;
         write_placements(&mut record, &settled, &placements_after(&settled, only))?;
-        stepped::keep_moves(&mut record, &settled)?;
+        stepped::keep_moves(&mut record, &settled, only)?;
     } else {
-        stepped::keep_moves(&mut record, &compiled)?;
+        stepped::keep_moves(&mut record, &compiled, only)?;
     }
     let nothing = RecordFiles::default();
     let edits = record.edits_since(before.unwrap_or(&nothing));
@@ -181,6 +191,12 @@ fn key_of(cause: Cause, main: &CommitId, edits: &BTreeMap<RepoPath, Option<Vec<u
     let texts: Vec<String> = edits
         .iter()
         .map(|(path, bytes)| match bytes {
+            // Of a move that it opens, where it leads and not when: taken again, it is the same decision.
+            Some(bytes) if path.as_str().starts_with("state/moves/") => {
+                let text = String::from_utf8_lossy(bytes);
+                let target = text.split_once("\ntarget:").map_or_else(String::new, |(_, target)| target.to_owned());
+                format!("{path}\n{target}")
+            }
             Some(bytes) => format!("{path}\n{}", String::from_utf8_lossy(bytes)),
             None => path.to_string(),
         })

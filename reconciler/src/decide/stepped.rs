@@ -12,7 +12,7 @@ use fleetwright_compiler::Compiled;
 use fleetwright_compiler::base::{AppId, SmolStr};
 use fleetwright_compiler::model::{App, Steps};
 use fleetwright_compiler::moves::{by_cluster, count, is_raised, is_there, lower, needs_steps, raise};
-use fleetwright_compiler::placements::{OpenMove, PlacedApp, move_path, move_text};
+use fleetwright_compiler::placements::{OpenMove, PlacedApp, move_path, move_text, placements_text};
 use fleetwright_compiler::schedule::{self, Beside};
 use fleetwright_compiler::source::{PathError, RepoPath};
 
@@ -29,6 +29,8 @@ pub(super) struct Opening<'a> {
     pub cause: Cause,
     /// The key of the decision, where it has one before it is written.
     pub key: Option<&'a SmolStr>,
+    /// Moves that are on the way before the decision, by the names of what is live.
+    pub on_the_way: Option<&'a BTreeMap<AppName, OpenMove>>,
     pub now_secs: i64,
 }
 
@@ -84,8 +86,11 @@ impl Opening<'_> {
                 continue;
             }
             // What is on the way goes on in its steps, wherever it is to go now.
-            let open = compiled.record.moves.get(&name).map(|open| open.cause.as_str());
-            let causes = [Some(self.cause.as_str()), open].into_iter().flatten();
+            let known = compiled.record.moves.get(&name).or_else(|| self.on_the_way?.get(&name));
+            let open = known.map(|open| open.cause.as_str());
+            // What a person takes back may have been the tide's.
+            let undone = (self.cause == Cause::Undo).then_some(Cause::Tide.as_str());
+            let causes = [Some(self.cause.as_str()), open, undone].into_iter().flatten();
             let Some((cause, steps)) = causes.filter_map(|cause| Some((cause, steps_of(app, cause)?))).next() else {
                 continue;
             };
@@ -99,7 +104,11 @@ impl Opening<'_> {
             let target = PlacedApp { place: None, ..target.clone() };
             let open = OpenMove {
                 cause: cause.into(),
-                key: self.key.cloned().unwrap_or_else(|| key(self.cause, &[&move_text(&name.1, &blank(&target))])),
+                key: self.key.cloned().unwrap_or_else(|| {
+                    // The same way taken another time is another move.
+                    let (from, to) = (text_of(&name, before), text_of(&name, &target));
+                    key(self.cause, &[&from, &to, &instant::text(self.now_secs)])
+                }),
                 intent: schedule::intent(&compiled.fleet, &compiled.record, id, &target),
                 target,
                 step: 0,
@@ -121,18 +130,9 @@ impl Opening<'_> {
     }
 }
 
-/// A move that nothing is known of but where it leads.
-fn blank(target: &PlacedApp) -> OpenMove {
-    let nothing = SmolStr::default();
-    OpenMove {
-        cause: nothing.clone(),
-        key: nothing.clone(),
-        intent: nothing.clone(),
-        target: target.clone(),
-        step: 0,
-        since: nothing,
-        deadline: None,
-    }
+/// A placement as the record writes it.
+pub(super) fn text_of((_, app): &AppName, placed: &PlacedApp) -> String {
+    placements_text([(app, placed)])
 }
 
 /// Takes the first step of moves that were opened, as far as there is room beside what runs; says what it does.
@@ -191,7 +191,13 @@ pub(super) fn changes(before: &PlacedApp, after: &PlacedApp) -> impl Iterator<It
 }
 
 /// Writes down which moves go on, under the names of now, and forgets those that do not.
-pub(super) fn keep_moves(record: &mut RecordFiles, compiled: &Compiled) -> Result<(), DecideError> {
+///
+/// A decision about some apps alone (`only`) leaves the moves of others to the next one that places those.
+pub(super) fn keep_moves(
+    record: &mut RecordFiles,
+    compiled: &Compiled,
+    only: Option<&BTreeSet<AppName>>,
+) -> Result<(), DecideError> {
     let mut kept: BTreeMap<RepoPath, (AppName, &OpenMove)> = BTreeMap::new();
     for id in &compiled.moving {
         let name = name_of(compiled, *id);
@@ -199,9 +205,14 @@ pub(super) fn keep_moves(record: &mut RecordFiles, compiled: &Compiled) -> Resul
             kept.insert(path(&name)?, (name, open));
         }
     }
+    let others = only.into_iter().flat_map(|only| {
+        let recorded = compiled.record.moves.keys().filter(|name| !only.contains(*name));
+        recorded.map(|name| path(compiled.record.recorded_name(name)))
+    });
+    let others = others.collect::<Result<BTreeSet<RepoPath>, _>>()?;
     for written in move_files(record) {
         // One that goes on keeps its bytes.
-        if kept.remove(&written).is_none() {
+        if kept.remove(&written).is_none() && !others.contains(&written) {
             record.remove(&written);
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use fleetwright_compiler::rebalance::Budget;
+
 use super::undo::undo_commit;
 use super::world::{Files, NOW, World, app, down, fleet, seats, seen, up};
 use crate::advance::Advanced;
@@ -195,9 +197,144 @@ fn what_is_taken_back_on_the_way_goes_back_in_steps() {
     world.advance_seeing(Some(&ready([("a", 8), ("b", 4)]))).unwrap();
     assert_eq!(world.seats("web"), seats([("a", 6), ("b", 6)]));
     undo_commit(&world, &turn, None).unwrap().expect("it is a commit");
-    assert_eq!(world.seats("web"), seats([("a", 8), ("b", 2)]));
+    for (a, b, expected) in [
+        (5, 6, [("a", 6), ("b", 6)]),
+        (6, 6, [("a", 8), ("b", 4)]),
+        (8, 4, [("a", 8), ("b", 2)]),
+        (8, 2, [("a", 8), ("b", 2)]),
+    ] {
+        world.advance_seeing(Some(&ready([("a", a), ("b", b)]))).unwrap();
+        assert_eq!(world.seats("web"), seats(expected), "{a} {b}");
+    }
     let quiet = world.advance_seeing(Some(&ready([("a", 8), ("b", 2)]))).unwrap();
     assert_eq!((quiet.pushed.len(), quiet.reports[0].urgency), (0, Urgency::Waits), "it holds for this night");
+}
+
+#[test]
+fn a_move_that_is_over_is_taken_back_as_a_whole() {
+    let world = World::live(&tidal("{max: 50%}"));
+    world.clock.0.set(NIGHT);
+    world.advance().unwrap();
+    let turn = world.live_tip().id().to_string();
+    for (a, b) in [(8, 7), (3, 8)] {
+        world.advance_seeing(Some(&ready([("a", a), ("b", b)]))).unwrap();
+    }
+    assert_eq!(world.seats("web"), seats([("a", 2), ("b", 8)]));
+    undo_commit(&world, &turn, None).unwrap().expect("it is a commit");
+    assert_eq!(world.seats("web"), seats([("a", 7), ("b", 8)]));
+    assert_eq!(world.live_text("state/tides.yaml").contains("phase: day"), true);
+}
+
+#[test]
+fn a_tide_that_comes_to_what_runs_turns_in_its_steps() {
+    let mut files = tidal("{max: 20%}");
+    let tide = files.remove("policies/tide.yaml").unwrap();
+    let world = World::live(&files);
+    assert_eq!(world.seats("web"), seats([("a", 5), ("b", 5)]));
+    files.insert("policies/tide.yaml".into(), tide);
+    world.commit_main(&files);
+    let advanced = world.advance().unwrap();
+    assert_eq!(subjects(&advanced).last(), Some(&"Turn tide inference to day"));
+    assert_eq!(world.seats("web"), seats([("a", 7), ("b", 5)]));
+}
+
+#[test]
+fn a_quota_and_a_move_do_not_stop_each_other() {
+    for scope in ["Total", "PerCluster"] {
+        let mut files = fleet();
+        let team = files.get_mut("teams/t.yaml").unwrap();
+        let quota =
+            format!("{{namespaces: [{{name: t}}], quota: [{{hard: {{requests.cpu: 1200m}}, scope: {scope}}}]}}");
+        *team = team.replace("{namespaces: [{name: t}]}", &quota);
+        let with = |weights: &str| {
+            let mut files = files.clone();
+            app(&mut files, "web", 10, ", clusters: {names: [a, b]}, move: {max: 2}");
+            let text = files.get_mut("teams/t/web/app.yaml").unwrap();
+            *text =
+                text.replace("{strategy: StaticWeight}", &format!("{{strategy: StaticWeight, weights: {weights}}}"));
+            files
+        };
+        let world = World::live(&with("{a: 9, b: 1}"));
+        world.commit_main(&with("{a: 1, b: 9}"));
+        world.advance().unwrap();
+        assert_eq!(world.seats("web"), seats([("a", 9), ("b", 3)]));
+        let mut more = with("{a: 1, b: 9}");
+        app(&mut more, "late", 2, ", clusters: {names: [a]}");
+        world.commit_main(&more);
+        let advanced = world.advance().unwrap();
+        assert_eq!(advanced.pushed.len(), 1, "{scope}: {advanced:?}");
+        assert_eq!(world.seats("late"), seats([("a", 2)]), "{scope}");
+    }
+}
+
+#[test]
+fn pools_that_change_lead_the_move_anew_and_break_nothing() {
+    let pools = |names: &[&str]| {
+        let pools: Vec<String> = names
+            .iter()
+            .map(|name| format!("{{name: {name}, nodes: 1, allocatable: {{cpu: 700m, memory: 64Gi, pods: 110}}}}"))
+            .collect();
+        let spec = format!("{{nodePools: [{}]}}", pools.join(", "));
+        format!("apiVersion: fleetwright.io/v1alpha1\nkind: Cluster\nmetadata: {{name: b}}\nspec: {spec}\n")
+    };
+    for after in [&["p", "r"][..], &["p", "q", "r"], &["r"]] {
+        let mut files = tidal("{max: 20%}");
+        files.insert("clusters/b.yaml".into(), pools(&["p", "q"]));
+        let world = World::live(&files);
+        world.clock.0.set(NIGHT);
+        world.advance().unwrap();
+        assert_eq!(world.seats("web"), seats([("a", 8), ("b", 4)]));
+        files.insert("clusters/b.yaml".into(), pools(after));
+        world.commit_main(&files);
+        world.advance().unwrap();
+        for _ in 0..12 {
+            let now = world.seats("web");
+            let at = |cluster: &str| now.get(cluster).copied().unwrap_or(0);
+            world.advance_seeing(Some(&ready([("a", at("a")), ("b", at("b"))]))).unwrap();
+        }
+        let fits = u32::try_from(after.len()).unwrap() * 7;
+        assert_eq!(world.seats("web"), seats([("a", 10 - fits.min(8)), ("b", fits.min(8))]), "{after:?}");
+    }
+}
+
+#[test]
+fn what_somebody_wrote_into_a_move_is_not_followed() {
+    for (from, to) in [
+        ("replicas: 8", "replicas: 2147483647"),
+        ("cluster: b", "cluster: c"),
+        ("cluster: b", "cluster: nowhere"),
+        ("number: 1", "number: 4294967295"),
+        ("since: 2026", "since: soon, 2026"),
+        ("kind: Tide", "kind: Nonsense"),
+        ("weights: b3:", "weights: b4:"),
+    ] {
+        let world = World::live(&tidal("{max: 20%, every: 5m}"));
+        world.clock.0.set(NIGHT);
+        world.advance().unwrap();
+        world.edit_live(|files| {
+            let text = files.get_mut("state/moves/t/web.yaml").unwrap();
+            let plain = text.replace('"', "");
+            assert!(plain.contains(from), "{plain}");
+            *text = plain
+                .replace(from, to)
+                .replace("b3:", "\"b3:")
+                .lines()
+                .map(|line| {
+                    // what was taken out of quotes goes back
+                    if line.contains("\"b3:") { format!("{line}\"\n") } else { format!("{line}\n") }
+                })
+                .collect();
+        });
+        for _ in 0..12 {
+            let now = world.seats("web");
+            let at = |cluster: &str| now.get(cluster).copied().unwrap_or(0);
+            assert!(now.values().sum::<u32>() <= 12, "{from} -> {to}: {now:?}");
+            world.later(300);
+            world.advance_seeing(Some(&ready([("a", at("a")), ("b", at("b"))]))).unwrap();
+        }
+        assert_eq!(world.seats("web"), seats([("a", 2), ("b", 8)]), "{from} -> {to}");
+        assert!(!world.files("live").contains_key("state/moves/t/web.yaml"), "{from} -> {to}");
+    }
 }
 
 #[test]
@@ -212,6 +349,34 @@ fn a_step_that_is_reverted_is_not_taken_again() {
     let advanced = world.advance_seeing(Some(&step)).unwrap();
     assert_eq!((advanced.pushed.len(), advanced.reports[0].urgency), (0, Urgency::Waits), "{advanced:?}");
     assert_eq!(world.seats("web"), seats([("a", 8), ("b", 4)]));
+}
+
+#[test]
+fn a_rebalance_goes_in_steps_and_leaves_what_is_on_the_way_alone() {
+    let mut files = fleet();
+    let late = files.remove("clusters/b.yaml").unwrap();
+    files.remove("clusters/c.yaml");
+    app(&mut files, "web", 10, ", move: {max: 2}");
+    let world = World::live(&files);
+    files.insert("clusters/b.yaml".into(), late);
+    world.commit_main(&files);
+    world.advance().unwrap();
+    assert_eq!(world.seats("web"), seats([("a", 10)]), "a new cluster moves nothing");
+    let rebalance = || {
+        world.order(|desk| {
+            let all = |fleet: &fleetwright_compiler::model::Fleet| fleet.app_ids().collect();
+            Ok(orders::rebalance(desk, &all, Budget::Unlimited)?.0)
+        })
+    };
+    rebalance().unwrap().expect("it is a commit");
+    assert_eq!(world.seats("web"), seats([("a", 10), ("b", 2)]));
+    assert!(world.live_text("state/moves/t/web.yaml").contains("kind: Rebalance"));
+    assert_eq!(rebalance().unwrap(), None);
+    world.advance_seeing(Some(&ready([("a", 10), ("b", 2)]))).unwrap();
+    world.advance_seeing(Some(&ready([("a", 8), ("b", 4)]))).unwrap();
+    world.advance_seeing(Some(&ready([("a", 6), ("b", 5)]))).unwrap();
+    assert_eq!(world.seats("web"), seats([("a", 5), ("b", 5)]));
+    assert_eq!(rebalance().unwrap(), None);
 }
 
 /// Cluster b has room for so many replicas of 100m CPU.

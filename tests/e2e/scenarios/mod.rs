@@ -4,6 +4,7 @@ mod crashes;
 mod deploying;
 mod guards;
 mod importing;
+mod moves;
 mod outages;
 mod owners;
 mod servers;
@@ -89,6 +90,7 @@ pub const ALL: &[Scenario] = &[
         guards::protected,
     ),
     scenario("tide", "80:20 becomes 20:80 by a commit of advance, and of two runners one makes it", 2, 1, tides::tide),
+    scenario("steps", "80:20 becomes 20:80 in three steps, and what is raised is waited for", 2, 1, moves::steps),
     scenario(
         "failover",
         "a lost cluster's replicas run elsewhere; it comes back, is cleaned and ready",

@@ -63,8 +63,8 @@ pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> (Vec<Arc<App>>, Ve
             let of_tide = tides.reach(cx, AppId(id), &app, choice);
             if !app.exclusive {
                 app.min_available_percent = app.min_available_percent.max(of_tide.min_available_percent);
+                app.tide_steps = of_tide.steps;
             }
-            app.tide_steps = of_tide.steps;
             app.depends_on = relations.depends_on(cx, AppId(id), file, object);
             app.previous_names = relations.previous_names(cx, AppId(id), file, object);
             Arc::new(app)
@@ -138,13 +138,15 @@ impl<'d> AppLowering<'_, '_, 'd> {
             (self.team, &team.name, team.file),
             (&name.value, &labels, self.file, spec),
         );
-        let placement::Resolved { mut placement, total, moves: Moves { mut min_available_percent, steps } } =
+        let placement::Resolved { mut placement, total, moves: Moves { mut min_available_percent, mut steps } } =
             placement::resolve(self.cx, self.docs, &layers, &team, (self.file, &labels));
         let is = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
         if let Some(exclusive) = exclusive.as_ref().filter(|exclusive| exclusive.value) {
             self.in_one_cluster(exclusive, &mut placement);
             // the new copy waits for the old one to go, so that must not wait for the new one
             min_available_percent = Some(0);
+            // and a step raises first
+            steps = None;
         }
         let failover_after_secs = failover.as_ref().and_then(|failover| {
             // the others: not yet

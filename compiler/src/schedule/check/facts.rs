@@ -157,6 +157,22 @@ impl<'a> Inputs<'a> {
         Standing::Open
     }
 
+    /// Where the move in steps leads that an app is on, for one workload.
+    pub fn leads_to(&self, facts: &AppFacts<'_>, workload: &WorkloadFacts<'_>) -> Option<BTreeMap<ClusterId, u32>> {
+        if !self.moving.contains(&facts.id) {
+            return None;
+        }
+        let team = &self.fleet.team(facts.app.team).name;
+        let open = self.record.moves.get(&(team.clone(), facts.app.name.clone()))?;
+        let mut end = BTreeMap::new();
+        for seat in open.target.workloads.get(&workload.workload.key).map(|w| w.seats.as_slice()).unwrap_or_default() {
+            if let Some(cluster) = self.fleet.cluster_id(&seat.cluster) {
+                add(&mut end, cluster, seat.replicas);
+            }
+        }
+        Some(end)
+    }
+
     /// What a cluster is to an app, with the tier in use and its groups minded.
     pub fn standing_in_scope(&self, facts: &AppFacts<'_>, id: ClusterId) -> Standing {
         let standing = self.standing(facts.app, id);

@@ -34,16 +34,29 @@ fn one(
     for app in apps {
         let (mut before, mut after, mut grows) = (0_i128, 0_i128, false);
         for (index, facts) in app.workloads.iter().enumerate() {
+            let (ran, runs) = match inputs.leads_to(app, facts) {
+                None => (facts.before.clone(), facts.after.clone()),
+                // Between two steps of a move: what it has at the end; in a single cluster what it has at either end.
+                Some(mut end) => {
+                    if quota.of_cluster.is_some() {
+                        for (cluster, now) in &facts.after {
+                            let there = end.entry(*cluster).or_default();
+                            *there = (*now).max(*there);
+                        }
+                    }
+                    (end.clone(), end)
+                }
+            };
             let count = |seats: &BTreeMap<ClusterId, u32>| {
                 let counted = counted(facts, seats);
                 let counted = counted.iter().filter(|(cluster, _)| quota.clusters.contains(**cluster));
                 counted.map(|(cluster, n)| amount(inputs, app, facts, index, (*cluster, *n), resource)).sum::<i128>()
             };
-            let (was, is) = (count(&facts.before), count(&facts.after));
+            let (was, is) = (count(&ran), count(&runs));
             // What comes to a cluster is more in it, wherever it comes from. The bounds of an autoscaler that leaves another
             // cluster grow in those that stay, and no replica comes.
-            let comes = quota.of_cluster.is_some_and(|cluster| facts.after.get(&cluster) > facts.before.get(&cluster));
-            grows |= is > was && (comes || sum(&facts.after) > sum(&facts.before));
+            let comes = quota.of_cluster.is_some_and(|cluster| runs.get(&cluster) > ran.get(&cluster));
+            grows |= is > was && (comes || sum(&runs) > sum(&ran));
             before += was;
             after += is;
         }

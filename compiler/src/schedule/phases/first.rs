@@ -6,13 +6,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
+use crate::model::Quota;
 use crate::room::{Excess, PoolRef};
 use crate::schedule::Displaced;
 use crate::schedule::filter::Release;
 use crate::schedule::ledger::{ClassId, Resolved};
-use crate::schedule::quota::Usage;
+use crate::schedule::quota::{AppUsage, Usage};
 use crate::schedule::stage::Stage;
-use crate::schedule::state::{NO_POOL, Row, merged};
+use crate::schedule::state::{AppState, NO_POOL, Row, merged};
 use crate::schedule::view::is_daemon;
 
 /// Books all that runs and stays.
@@ -101,13 +102,32 @@ fn count_usage(stage: &mut Stage<'_, '_>) {
     stage.usage = Usage::new(stage.view.fleet);
     for id in stage.view.fleet.app_ids() {
         let state = std::mem::take(&mut stage.apps[id.index()]);
-        // What a move keeps until its next step counts in room and not in quota.
-        let target = stage.view.leads_to(id).cloned();
-        let now = stage.usage_of(id, target.as_ref().unwrap_or(&state));
+        let now = usage(stage, id, &state);
         let none = now.iter().map(|quota| vec![0; quota.len()]).collect();
         stage.usage.replace(stage.view.fleet.app(id), &none, &now);
         stage.apps[id.index()] = state;
     }
+}
+
+/// What an app asks of its team's quotas. Of one on a move in steps, what it keeps until its next step counts in room and not
+/// in quota; in the quota of a single cluster, and of objects, what is there and what is to come counts.
+fn usage(stage: &mut Stage<'_, '_>, id: AppId, state: &AppState) -> AppUsage {
+    let Some(target) = stage.view.leads_to(id).cloned() else { return stage.usage_of(id, state) };
+    let mut both = state.clone();
+    for (workload, rows) in both.workloads.iter_mut().enumerate() {
+        rows.rows = with_what_comes(stage, id, workload, &rows.rows).into_owned();
+    }
+    let (end, both) = (stage.usage_of(id, &target), stage.usage_of(id, &both));
+    let quotas = &stage.view.fleet.team(stage.view.fleet.app(id).team).quota;
+    let of =
+        |(quota, (end, both)): (&Quota, (Vec<i128>, Vec<i128>))| {
+            let each = quota.hard.keys().zip(end.into_iter().zip(both));
+            let counts = each.map(|(resource, (end, both))| {
+                if quota.of_cluster.is_some() || Quota::counts_objects(resource).is_some() { both } else { end }
+            });
+            counts.collect()
+        };
+    quotas.iter().zip(end.into_iter().zip(both)).map(of).collect()
 }
 
 /// Takes an app out of clusters where it has nothing left to keep.

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use fleetwright_compiler::Compiled;
 use fleetwright_compiler::base::{AppId, SmolStr};
-use fleetwright_compiler::moves::{by_cluster, is_raised, is_there, lower, raise};
+use fleetwright_compiler::model::WorkloadKind;
+use fleetwright_compiler::moves::{by_cluster, is_raised, is_stepped, is_there, lower, raise};
 use fleetwright_compiler::placements::{OpenMove, PlacedApp};
 use fleetwright_compiler::schedule::{Beside, Scenario};
 
@@ -100,15 +101,13 @@ fn step(
     }
     let at = view.situation.now_secs;
     let raised = is_raised(app, now, &open.target);
+    let deadline = open.deadline.as_deref();
+    let late = deadline.filter(|deadline| instant::parse(deadline).is_none_or(|deadline| deadline < at));
+    let (urgency, late) = match late {
+        Some(deadline) => (Urgency::Guarded, format!(" It should have been done by {deadline}: somebody must look.")),
+        None => (Urgency::Waits, String::new()),
+    };
     if raised && let Some(why) = not_current(current, id, now, &open.target, view.situation.observation) {
-        let deadline = open.deadline.as_deref();
-        let is_late = deadline.is_some_and(|deadline| instant::parse(deadline).is_none_or(|deadline| deadline < at));
-        let (urgency, late) = match deadline.filter(|_| is_late) {
-            Some(deadline) => {
-                (Urgency::Guarded, format!(" It should have been done by {deadline}: somebody must look."))
-            }
-            None => (Urgency::Waits, String::new()),
-        };
         let text = format!("step {} of the move of {shown} waits, and nothing is lowered: {why}.{late}", open.step);
         reports.push(Report::new(urgency, text));
         return None;
@@ -118,7 +117,8 @@ fn step(
         // The file states no steps any more: all that is left is one.
         None => open.target.clone(),
         Some(steps) => {
-            let since = instant::parse(&open.since).unwrap_or(i64::MAX);
+            // An instant that cannot be read keeps no pause; what is raised is waited for all the same.
+            let since = instant::parse(&open.since).unwrap_or(i64::MIN);
             let every = i64::try_from(steps.every_secs).unwrap_or(i64::MAX);
             // A move whose first step found no room is due whenever there is some.
             if open.step == 0 || since.saturating_add(every) <= at {
@@ -141,8 +141,8 @@ fn step(
     }
     if is_there(&next, now) {
         if !raised {
-            let text = format!("the move of {shown} waits: {}", no_room(app, now, open, at));
-            reports.push(Report::new(Urgency::Waits, text));
+            let text = format!("the move of {shown} waits: {}.{late}", no_room(app, now, open, at));
+            reports.push(Report::new(urgency, text));
         }
         return None;
     }
@@ -150,7 +150,8 @@ fn step(
     let step = if rises { open.step.saturating_add(1) } else { open.step };
     let since = if rises { instant::text(at) } else { open.since.clone() };
     let phase = if rises { "raise" } else { "lower" };
-    let key = key(Cause::Move, &[&name.0, &name.1, &open.key, &step.to_string(), phase]);
+    let (from, to) = (stepped::text_of(&name, now), stepped::text_of(&name, &next));
+    let key = key(Cause::Move, &[&name.0, &name.1, &open.key, &step.to_string(), phase, &from, &to]);
     let open = OpenMove { step, since, ..open.clone() };
     not_taken_back(live, key, &shown, reports).map(|key| Step { name, key, placed: next, open: Some(open) })
 }
@@ -200,7 +201,8 @@ fn not_current(
         return Some("nobody looked at the clusters; a controller does".to_owned());
     };
     let name = stepped::name_of(current, id);
-    for workload in &current.fleet.app(id).workloads {
+    let stepped = (0_usize..).zip(&current.fleet.app(id).workloads).filter(|(_, workload)| is_stepped(workload));
+    for (at, workload) in stepped {
         let wanted = by_cluster(target, &workload.key);
         let seats = now.workloads.get(&workload.key).map(|w| w.seats.as_slice()).unwrap_or_default();
         for seats in seats.chunk_by(|a, b| a.cluster == b.cluster) {
@@ -212,6 +214,8 @@ fn not_current(
             // An autoscaler has as many as it likes, from its minimum on.
             let needed = seats.iter().map(|seat| seat.bounds.map_or(seat.replicas, |(min, _)| min));
             let needed = needed.fold(0_u32, u32::saturating_add);
+            // An override may write another number, whatever is placed.
+            let needed = written(current, id, at, cluster).map_or(needed, |written| written.min(needed));
             let Some(seen) = observation.clusters.get(cluster) else {
                 return Some(format!("cluster {cluster} was not looked at"));
             };
@@ -221,8 +225,10 @@ fn not_current(
             let Some(app) = seen.apps.get(&name) else {
                 return Some(format!("it was not seen in cluster {cluster}"));
             };
-            let ready = app.workloads.get(&workload.key).map_or(0, |workload| workload.ready);
-            if ready < needed {
+            // Of a kind that states no ready replicas its health tells.
+            let ready = app.workloads.get(&workload.key).map(|workload| workload.ready);
+            let counts = !matches!(workload.kind, WorkloadKind::Custom(_));
+            if let Some(ready) = ready.or(counts.then_some(0)).filter(|ready| *ready < needed) {
                 return Some(format!("{ready} of {needed} replicas of {} are ready in {cluster}", workload.key));
             }
             if app.health != Health::Current {
@@ -232,6 +238,14 @@ fn not_current(
         }
     }
     None
+}
+
+/// The replicas that an override writes for a workload in a cluster.
+fn written(current: &Compiled, id: AppId, workload: usize, cluster: &str) -> Option<u32> {
+    let cluster = current.fleet.cluster_id(cluster)?;
+    let variant = current.variants.apps.get(id.index())?.of(cluster);
+    let autoscaled = current.fleet.app(id).workloads.get(workload)?.autoscaled.is_some();
+    variant.workloads.get(workload)?.replicas.filter(|_| !autoscaled)
 }
 
 /// What a step changes, one line for each workload.

@@ -1,6 +1,7 @@
 //! A newer commit of the intents goes live.
 //!
-//! What it brings applies at once, placements included. One that does not compile leaves the live branch where it is.
+//! What it brings applies at once, placements included, but for replicas that change their cluster where their app says in
+//! which steps. One that does not compile leaves the live branch where it is.
 
 use fleetwright_compiler::placements::{DeciderDoc, PinDoc};
 use fleetwright_compiler::schedule::Scenario;

@@ -1,11 +1,12 @@
 //! A phase of a tide is due: the clock is in another phase than the one that what is live was decided for.
 //!
-//! A phase is a state of the clock, not an event: a tick that was missed costs nothing. The weights change at once.
+//! A phase is a state of the clock, not an event: a tick that was missed costs nothing. The weights change at once; how fast
+//! replicas follow is said by `move` of the tide and of apps.
 
 use std::collections::BTreeMap;
 
 use fleetwright_compiler::Compiled;
-use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::base::{AppId, SmolStr};
 use fleetwright_compiler::placements::TideDoc;
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::RepoPath;
@@ -44,8 +45,8 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Vec<Proposa
     Ok(proposals)
 }
 
-/// The recorded phases with those of tides that have none yet, so that what is placed for the first time is placed for the
-/// phase it is in. `None` where nothing is added.
+/// The recorded phases with those of tides that have none yet and move only apps that run nowhere yet, so that what is placed
+/// for the first time is placed for the phase it is in. What runs already is moved by a turn. `None` where nothing is added.
 pub(crate) fn with_first_phases(
     compiled: &Compiled,
     recorded: &BTreeMap<SmolStr, TideDoc>,
@@ -53,7 +54,12 @@ pub(crate) fn with_first_phases(
 ) -> Option<BTreeMap<SmolStr, TideDoc>> {
     let now = Timestamp::from_second(now_secs).ok()?;
     let mut tides = recorded.clone();
-    for tide in compiled.fleet.tides.iter().filter(|tide| !recorded.contains_key(&tide.name)) {
+    let is_new = |id: &AppId| {
+        let app = compiled.fleet.app(*id);
+        !compiled.record.apps.contains_key(&(compiled.fleet.team(app.team).name.clone(), app.name.clone()))
+    };
+    let unknown = compiled.fleet.tides.iter().filter(|tide| !recorded.contains_key(&tide.name));
+    for tide in unknown.filter(|tide| tide.apps.iter().all(is_new)) {
         let Some(window) = phase_at(&tide.timetable, now) else { continue };
         let Some(phase) = tide.phases.get(window.phase) else { continue };
         let window = instant::text(window.begin.as_second());

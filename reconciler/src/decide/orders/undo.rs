@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::moves::is_there;
 use fleetwright_compiler::placements::{
     self, HoldDoc, MoveDoc, PlacedApp, PlacedAppDoc, PlacedSeat, PlacedWorkload, RecordDoc,
 };
@@ -53,14 +54,20 @@ pub fn undo(desk: &Desk<'_>, undone: &Undone, hold: Option<&Hold>) -> Result<Pro
     let mut conflicts = BTreeSet::new();
     for path in after.edits_since(before).keys().filter(|path| !NOT_UNDONE.contains(&path.as_str())) {
         let (was, left, is) = (before.get(path), after.get(path), record.get(path));
-        // Steps that it took since then go back with the move that the commit began.
-        if is == left || began(commit, path, is).is_some() {
+        // Steps that it took since then go back with the move that the commit began, and so does one that is over.
+        let is_over = is.is_none() && began(commit, path, left).is_some();
+        if is == left || is_over || began(commit, path, is).is_some() {
             match was {
                 Some(bytes) => record.put(path.clone(), bytes.to_vec()),
                 None => record.remove(path),
             }
         } else if path.as_str().starts_with("placements/") {
-            let on_the_way = |app: &str| began_for(commit, path, app, &desk.live.record);
+            let on_the_way = |app: &str, is: Option<&PlacedApp>| {
+                began_for(commit, path, app, &desk.live.record).is_some()
+                    // where that move led, and nothing changed since
+                    || began_for(commit, path, app, after)
+                        .is_some_and(|of| is.is_some_and(|is| is_there(is, &placed(of.target).1)))
+            };
             match merged(path, [was, left, is], &on_the_way, &mut conflicts) {
                 Some(apps) if apps.is_empty() => record.remove(path),
                 Some(apps) => record.put(path.clone(), placements::placements_text(&apps).into_bytes()),
@@ -124,11 +131,11 @@ fn began(commit: &LiveCommit, path: &RepoPath, bytes: Option<&[u8]>) -> Option<M
     moves.into_iter().find(|of| of.cause.key == trailers.key)
 }
 
-/// Whether this commit began the move that an app of a team's placements is on.
-fn began_for(commit: &LiveCommit, placements: &RepoPath, app: &str, record: &RecordFiles) -> bool {
+/// The move of an app of a team's placements, where this commit began it.
+fn began_for(commit: &LiveCommit, placements: &RepoPath, app: &str, record: &RecordFiles) -> Option<MoveDoc> {
     let team = placements.file_name().and_then(|name| name.rsplit_once('.')).map_or("", |(team, _)| team);
-    let Ok(path) = RepoPath::new(&placements::move_path(team, app)) else { return false };
-    began(commit, &path, record.get(&path)).is_some()
+    let path = RepoPath::new(&placements::move_path(team, app)).ok()?;
+    began(commit, &path, record.get(&path))
 }
 
 /// The placements of a team with the changes of one commit taken back, app by app; what cannot be is named. What is on the
@@ -136,7 +143,7 @@ fn began_for(commit: &LiveCommit, placements: &RepoPath, app: &str, record: &Rec
 fn merged(
     path: &RepoPath,
     files: [Option<&[u8]>; 3],
-    on_the_way: &dyn Fn(&str) -> bool,
+    on_the_way: &dyn Fn(&str, Option<&PlacedApp>) -> bool,
     conflicts: &mut BTreeSet<String>,
 ) -> Option<Apps> {
     let [was, left, is] = files.map(|bytes| bytes.map_or(Some(Apps::new()), |bytes| apps(path, bytes)));
@@ -144,7 +151,7 @@ fn merged(
     let mut result = is.clone();
     let names: BTreeSet<&SmolStr> = was.keys().chain(left.keys()).collect();
     for name in names.into_iter().filter(|name| was.get(*name) != left.get(*name)) {
-        if is.get(name) != left.get(name) && !on_the_way(name) {
+        if is.get(name) != left.get(name) && !on_the_way(name, is.get(name)) {
             conflicts.insert(format!("{name} in {path}"));
             continue;
         }
