@@ -19,7 +19,7 @@ pub struct Args {
     /// The app: `team/app`, or `app` where only one team has an app of that name
     app: String,
 
-    /// Only this cluster, in detail
+    /// This cluster first, in detail
     cluster: Option<String>,
 }
 

@@ -36,6 +36,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "diag",
             "kinds",
             "model",
+            "moves",
             "parse",
             "placements",
             "plan",

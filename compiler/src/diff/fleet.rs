@@ -10,6 +10,7 @@ use super::objects::{ObjectDiff, object_diffs};
 use super::placements::{AppDiff, app_diffs};
 use super::rules::{RuleChange, rule_changes};
 use super::shortfall::{AppShortfall, Guard, Shortfall};
+use super::steps::{StepsReport, to_make};
 use crate::Compiled;
 use crate::diag::{Code, Diagnostic, Place, codes};
 
@@ -28,6 +29,9 @@ pub struct FleetDiff {
     pub clusters: Vec<ClusterDiff>,
     /// Replicas that come, go or move, by app.
     pub placements: Vec<AppDiff>,
+    /// Which of that the decider makes in steps, by app.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepsReport>,
     /// Rules of the reconciler that change: of the Fleet, of clusters, teams and apps, each by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleChange>,
@@ -79,6 +83,10 @@ pub fn diff(base: &Compiled, head: &Compiled) -> FleetDiff {
         over_budget: over_budget(head, &tally),
         clusters,
         placements,
+        steps: {
+            let before = to_make(base);
+            to_make(head).into_iter().filter(|steps| !before.contains(steps)).collect()
+        },
         rules: rule_changes(base, head),
         objects,
         impact,
@@ -99,6 +107,8 @@ impl FleetDiff {
             over_budget: _,
             clusters,
             placements,
+            // of placements that change
+            steps: _,
             rules,
             objects,
             impact: _,

@@ -19,6 +19,7 @@ mod placements;
 mod rules;
 mod secret;
 mod shortfall;
+mod steps;
 mod verdict;
 mod why;
 mod why_words;
@@ -32,6 +33,7 @@ pub(crate) use placements::placed;
 pub use placements::{AppChange, AppDiff, CountChange, WorkloadDiff};
 pub use rules::RuleChange;
 pub use shortfall::{AppShortfall, Guard, Shortfall};
+pub use steps::{StepsReport, steps_of, to_make};
 pub use verdict::{plain_amount, verdict_text};
 pub use why::{Forced, Why};
 

@@ -50,6 +50,8 @@ pub fn diff_markdown(diff: &FleetDiff) -> String {
         placements(diff),
         3,
     );
+    let steps = diff.steps.iter().map(|steps| format!("- {}\n", escape(&steps.to_string())));
+    page.list("In steps", steps.collect(), 3);
     let rules = diff.rules.iter().map(|rule| format!("- {}\n", escape(&visible(&rule.to_string()))));
     page.list("Rules", rules.collect(), 3);
     let shortfalls =

@@ -32,6 +32,7 @@ pub fn diff_text(diff: &FleetDiff) -> String {
         diff.clusters.iter().map(|cluster| format!("  {}: {}\n", cluster.cluster, joined(&cluster.edits))),
     );
     section(&mut text, "Placements", diff.placements.iter().map(placement));
+    section(&mut text, "In steps", diff.steps.iter().map(|steps| format!("  {steps}\n")));
     section(&mut text, "Rules", diff.rules.iter().map(|rule| format!("  {}\n", visible(&rule.to_string()))));
     let others = diff.objects.iter().filter(|object| !matches!(object.change, ObjectChange::Removed { .. }));
     section(

@@ -36,7 +36,7 @@ pub use diff_text::diff_text;
 pub use located::{Located, Position, ReadFile, Related, located};
 pub use plan::{AppReport, MoveReport, PlanReport, SeatReport, TransferReport, WorkloadReport, plan};
 pub use references::references;
-pub use steps::{MovingReport, MovingRow, StepsReport, on_the_way, steps_of};
+pub use steps::{MovingReport, MovingRow, on_the_way};
 pub use tides::{
     PhaseReport, SimulationReport, TideEvent, TidePhaseReport, TideReport, TideSimulation, TidesReport, simulate_tides,
     tides,

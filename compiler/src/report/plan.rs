@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::clusters::{ClusterReport, Load, cluster_report};
 use super::full::{BelowWeightReport, DisplacedReport, GrowingReport, OverdrawnReport};
-use super::steps::{self, MovingReport, StepsReport};
+use super::steps::{self, MovingReport};
 use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
 use crate::Compiled;
 use crate::base::{AppId, ClusterId, Resources, SmolStr};
-use crate::diff::{AppShortfall, Shortfall, placed};
+use crate::diff::{AppShortfall, Shortfall, StepsReport, placed, to_make};
 use crate::kinds::replicas::WorkloadKind;
 use crate::model::Fleet;
 use crate::plan::{Cause, Move, Plan, Removal};
@@ -173,7 +173,7 @@ pub fn plan(compiled: &Compiled) -> PlanReport {
         apps: Vec::with_capacity(fleet.apps.len()),
         transfers: transfers(compiled),
         moves: Vec::new(),
-        steps: steps::to_make(compiled),
+        steps: to_make(compiled),
         moving: steps::on_the_way(compiled),
         shortfalls: Shortfall::all(compiled),
         displaced: compiled.target.displaced.iter().map(|of| DisplacedReport::of(fleet, of)).collect(),

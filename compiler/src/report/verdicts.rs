@@ -82,7 +82,9 @@ pub(super) fn remedy(verdict: &Verdict) -> String {
         Verdict::ObjectRule => "let `clusters` of the rule in the App's `objects` select it".to_owned(),
         Verdict::NoWeight => "give it a weight above 0 in `placement.replicas.weights`".to_owned(),
         Verdict::RoundedToZero => "raise its weight, the replicas, or `min` of its weight rule".to_owned(),
-        Verdict::NotChosen => "raise `max` of the spread; with Aggregated, more replicas".to_owned(),
+        Verdict::NotChosen => {
+            "`why APP CLUSTER` says what: a spread, fewest clusters, or a workload that runs in one".to_owned()
+        }
         Verdict::Quota => "raise the team's quota, or ask for less".to_owned(),
         Verdict::NotAll => "make room for all replicas, or state `capacity: Cap` in `placement.replicas`".to_owned(),
         Verdict::SupposedLost => "it is supposed to be lost in this scenario".to_owned(),

@@ -6,13 +6,14 @@ use super::located::{Position, ReadFile, positions};
 use super::plan::{MoveReport, PreemptionReport, move_reports, preemption};
 use super::references::needs;
 use super::remedy::Remedies;
+use super::steps::{MovingReport, on_the_way};
 use super::verdicts::{grouped, remedy, verdicts_line};
 use super::why_cluster::{self, ChangeReport, ClusterWhy};
 use crate::Compiled;
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId, FileId, SmolStr, Span};
 use crate::diag::Place;
-use crate::diff::{Shortfall, placed, verdict_text};
+use crate::diff::{Shortfall, StepsReport, placed, to_make, verdict_text};
 use crate::model::{App, Layer, LayerKind, PlacementField, Replicas, Share, Workload};
 use crate::schedule::{Deficit, Verdict, explain};
 
@@ -54,6 +55,12 @@ pub struct WhyReport {
     pub needs: Vec<NeedReport>,
     /// What differs from what runs.
     pub moves: Vec<MoveReport>,
+    /// The steps in which the decider makes that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsReport>,
+    /// The move in steps that it is on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moving: Option<MovingReport>,
     /// What could not be done.
     pub shortfalls: Vec<Shortfall>,
     /// What others could give up for it, where its priority class asks for that.
@@ -229,6 +236,8 @@ impl Explain<'_> {
                 .map(|(object, needs, app)| NeedReport { object, needs, app })
                 .collect(),
             moves: move_reports(&self.compiled.fleet, &self.compiled.plan, self.id).collect(),
+            steps: to_make(self.compiled).into_iter().find(|of| of.app == fleet.app_name(self.id)),
+            moving: on_the_way(self.compiled).into_iter().find(|of| of.app == fleet.app_name(self.id)),
             shortfalls: deficits.map(|deficit| Shortfall::of(&self.compiled.fleet, self.id, deficit)).collect(),
             preemptions: {
                 let own = self.compiled.preemptions.iter().filter(|of| of.app == self.id);

@@ -26,6 +26,12 @@ impl WhyReport {
         for treatment in &self.treatment {
             let _ = writeln!(text, "  {}", treatment.words());
         }
+        if let Some(moving) = &self.moving {
+            let _ = writeln!(text, "  on the way, until its next step it stays as it is: {moving}");
+        }
+        if let Some(steps) = &self.steps {
+            let _ = writeln!(text, "  in steps: {steps}");
+        }
         if let Some(cluster) = &self.cluster {
             cluster_text(&mut text, cluster, &self.app);
         }

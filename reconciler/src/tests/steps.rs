@@ -222,7 +222,7 @@ fn a_move_that_is_over_is_taken_back_as_a_whole() {
     assert_eq!(world.seats("web"), seats([("a", 2), ("b", 8)]));
     undo_commit(&world, &turn, None).unwrap().expect("it is a commit");
     assert_eq!(world.seats("web"), seats([("a", 7), ("b", 8)]));
-    assert_eq!(world.live_text("state/tides.yaml").contains("phase: day"), true);
+    assert!(world.live_text("state/tides.yaml").contains("phase: day"));
 }
 
 #[test]

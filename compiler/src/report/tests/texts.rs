@@ -236,3 +236,55 @@ By cluster
 ";
     assert_eq!(diff_markdown(&diff), comment);
 }
+
+/// A plan, a diff and a comment say in how many steps replicas move, and so does `why`; once it is on the way, where it is.
+#[test]
+fn moves_in_steps_are_said_wherever_moves_are() {
+    let of = |weights: &str| {
+        let spec = format!(
+            "{{namespace: shop, placement: {{clusters: {{names: [eu-a, us-a]}}, replicas: {{strategy: StaticWeight, weights: \
+             {weights}}}, move: {{max: 20%, every: 5m}}}}}}"
+        );
+        Files::shop().app("web", &spec).edit("teams/shop/web/web.yaml", "replicas: 2", "replicas: 10")
+    };
+    let placed = |compiled: &Compiled| {
+        let placed = crate::schedule::placed(&compiled.fleet, &compiled.target);
+        let apps: Vec<_> = placed.iter().map(|((_, app), placed)| (app, placed)).collect();
+        crate::placements::placements_text(apps)
+    };
+    let first = of("{eu-a: 4, us-a: 1}");
+    let record = placed(&first.compiled());
+    let base = first.with("placements/shop.yaml", &record).compiled();
+    let changed = of("{eu-a: 1, us-a: 4}").with("placements/shop.yaml", &record);
+    let head = changed.compiled();
+    let line = "shop/web: 3 steps of at most 2 replicas (20%), one every 5m at most, 10m in all at least";
+    let changes = diff(&base, &head);
+    let none = |_: &_| None;
+    let id = head.fleet.app_id("shop", "web").unwrap();
+    for text in [
+        plan(&head).to_text(false),
+        diff_text(&changes),
+        diff_markdown(&changes).replace('\\', ""),
+        why(&head, id, None, &none).to_text(false),
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(diff(&base, &base).steps.is_empty() && !plan(&base).to_text(false).contains("In steps"));
+
+    let target = crate::schedule::placed(&head.fleet, &head.target).into_values().next().unwrap();
+    let open = crate::placements::OpenMove {
+        cause: "Pin".into(),
+        key: "b3:1".into(),
+        intent: crate::schedule::intent(&head.fleet, &head.record, id, &target),
+        target,
+        step: 1,
+        since: "2026-11-30T10:00:00Z".into(),
+        deadline: None,
+    };
+    let text = crate::placements::move_text(&"web".into(), &open);
+    let moving = changed.with("state/moves/shop/web.yaml", &text).compiled();
+    let line = "step 1 since 2026-11-30T10:00:00Z, 3 left, begun by Pin; apps/Deployment/web: eu-a 8 -> 2, us-a 2 -> 8";
+    for text in [plan(&moving).to_text(false), why(&moving, id, None, &none).to_text(false)] {
+        assert!(text.contains(line) && !text.contains("\nMoves\n"), "{text}");
+    }
+}
