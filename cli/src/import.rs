@@ -113,12 +113,14 @@ fn of_files(
 
 /// Writes a fleet of its own, and says what became of the source.
 fn write_repository(context: &Context, imported: &Imported, to: &Path) -> Result<Outcome, Failure> {
+    // Before anything is written: whatever the source calls its objects, every file lies below the folder.
+    let compiles = what_the_compiler_says(imported)?;
     std::fs::create_dir_all(to).map_err(|e| fleet::disk_error("create", to, &e))?;
     init::check_empty(to)?;
     for (path, text) in &imported.files {
         init::write_new(&to.join(path), text)?;
     }
-    report(context, imported, to, &what_the_compiler_says(imported)?)
+    report(context, imported, to, &compiles)
 }
 
 /// What was written, and what is not as it was.
@@ -144,7 +146,8 @@ fn refused(wrong: &[Unreadable], from: &Path) -> Failure {
 
 /// Whether the result compiles. What the source has wrong is wrong in the fleet, too; `check` shows it.
 fn what_the_compiler_says(imported: &Imported) -> Result<String, Failure> {
-    let files = MemoryFiles::new(&imported.files).map_err(|error| Failure::Bug(error.to_string()))?;
+    let files = MemoryFiles::new(&imported.files)
+        .map_err(|error| Failure::Refused(format!("error: {error}\nnothing was imported")))?;
     in_words(fleetwright_compiler::compile(&Session::new(), &Overlay::same(&files), &Scenario::default()))
 }
 

@@ -59,7 +59,22 @@ pub(super) fn read(files: &[InputFile]) -> Result<Vec<Object>, Vec<Unreadable>> 
             Err(wrong) => unreadable.extend(wrong),
         }
     }
+    let odd = objects
+        .iter()
+        .filter(|object| !is_segment(&object.name) || !(object.namespace.is_empty() || is_segment(&object.namespace)));
+    unreadable.extend(odd.map(|object| Unreadable {
+        file: object.file.to_string(),
+        line: 0,
+        text: format!("`{}` is no name that an API server takes", object.title().escape_debug()),
+    }));
     if unreadable.is_empty() { Ok(objects) } else { Err(unreadable) }
+}
+
+/// Whether a text can be one part of a path, as the names of all objects can (`IsValidPathSegmentName` of the API
+/// machinery); control characters and backslashes, which no kind allows, cannot either.
+pub(super) fn is_segment(text: &str) -> bool {
+    let odd = |c: char| matches!(c, '/' | '%' | '\\') || c.is_control();
+    !text.is_empty() && !matches!(text, "." | "..") && !text.contains(odd)
 }
 
 /// The documents of a file, without nulls.
@@ -132,4 +147,34 @@ fn object(file: &str, value: Value) -> Option<Object> {
         api_version,
         value,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        for (metadata, expected) in [
+            ("{name: a}", true),
+            ("{name: \"system:node\"}", true),
+            ("{name: a, namespace: n}", true),
+            ("{name: ../../a}", false),
+            ("{name: /a}", false),
+            ("{name: ..}", false),
+            ("{name: \"a\\nb\"}", false),
+            ("{name: \"\"}", false),
+            ("{name: a, namespace: ../b}", false),
+            ("{name: a, namespace: .}", false),
+            ("{name: \"a\\\\b\"}", false),
+        ] {
+            let text = format!("apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {metadata}\n");
+            let file = InputFile { path: "x.yaml".to_owned(), bytes: text.into_bytes() };
+            let read = read(&[file]);
+            assert_eq!(read.is_ok(), expected, "{metadata}: {read:?}");
+            if let Err(wrong) = read {
+                assert!(wrong[0].to_string().ends_with("is no name that an API server takes"), "{wrong:?}");
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::documents::is_segment;
 use super::{About, Fate};
 use crate::api::not_yet::{NOT_YET, NotYet, PLACEMENTS};
 use crate::api::{API_VERSION, FleetSpec};
@@ -36,6 +37,10 @@ impl Repository {
         spec: &impl Serialize,
         about: &mut About<'_>,
     ) {
+        if !path.split('/').all(is_segment) {
+            let text = format!("`{}` is no name of a file, so this is left out", name.escape_debug());
+            return about.say(Fate::Skipped, "", text);
+        }
         let spec = match serde_json::to_value(spec) {
             Ok(spec) => spec,
             Err(error) => return about.say(Fate::Skipped, "", format!("cannot be written: {error}")),

@@ -66,6 +66,23 @@ pub fn raise(app: &App, steps: &Steps, now: &PlacedApp, target: &PlacedApp, fits
     })
 }
 
+/// A placement with at least what another has in some clusters, of workloads that move in steps.
+#[must_use]
+pub fn with_all_of(app: &App, placed: &PlacedApp, other: &PlacedApp, keeps: &dyn Fn(&SmolStr) -> bool) -> PlacedApp {
+    between(app, other, placed, &mut |_, other, placed| {
+        let mut kept = placed.clone();
+        for seat in other.seats.iter().filter(|seat| keeps(&seat.cluster)) {
+            match kept.seats.iter_mut().find(|of| (&of.cluster, &of.pool) == (&seat.cluster, &seat.pool)) {
+                Some(of) if of.replicas < seat.replicas => *of = seat.clone(),
+                Some(_) => {}
+                None => kept.seats.push(seat.clone()),
+            }
+        }
+        kept.seats.sort();
+        kept
+    })
+}
+
 /// Whether more runs of a workload than its target has in all: something was raised, and nothing lowered for it yet.
 #[must_use]
 pub fn is_raised(app: &App, now: &PlacedApp, target: &PlacedApp) -> bool {

@@ -118,6 +118,10 @@ pub fn realise(
     }
     let opened_now: BTreeSet<_> = opened.keys().map(|(team, app)| format!("{team}/{app}")).collect();
     let in_steps = stepped::first_steps(&compiled, opened, &mut placed, &mut record)?;
+    if proposal.cause == Cause::Failover {
+        let lost = proposal.scenario.evict.iter().map(|(_, _, cluster)| cluster.clone()).collect();
+        stepped::keep_while_failing_over(&opening, &compiled, &lost, &mut placed, &mut record)?;
+    }
     write_placements(&mut record, &compiled, &placed)?;
     if supposes {
         // What is written must hold without what was supposed: the commit must not cause another.

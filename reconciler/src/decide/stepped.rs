@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleetwright_compiler::Compiled;
 use fleetwright_compiler::base::{AppId, SmolStr};
 use fleetwright_compiler::model::{App, Steps};
-use fleetwright_compiler::moves::{by_cluster, count, is_raised, is_there, lower, needs_steps, raise};
+use fleetwright_compiler::moves::{self, by_cluster, count, is_raised, is_there, lower, needs_steps, raise};
 use fleetwright_compiler::placements::{OpenMove, PlacedApp, move_path, move_text, placements_text};
 use fleetwright_compiler::schedule::{self, Beside};
 use fleetwright_compiler::source::{PathError, RepoPath};
@@ -40,13 +40,19 @@ pub(super) type Opened = BTreeMap<AppName, OpenMove>;
 /// Whether what a decision moves is moved in steps, where its apps say so.
 fn is_made_in_steps(cause: Cause) -> bool {
     match cause {
-        Cause::Tide | Cause::Pin | Cause::Lifecycle | Cause::Rebalance | Cause::Settle | Cause::Undo => true,
+        Cause::Tide
+        | Cause::Pin
+        | Cause::Lifecycle
+        | Cause::Rebalance
+        | Cause::Settle
+        | Cause::Undo
+        // what was merged while an app was suspended follows when it is resumed
+        | Cause::Suspend => true,
         // Whatever runs there is gone, or was given up by a person; the others move nothing.
         Cause::Failover
         | Cause::Capacity
         | Cause::Preempt
         | Cause::Return
-        | Cause::Suspend
         | Cause::Approve
         | Cause::Promote
         | Cause::Move => false,
@@ -95,7 +101,8 @@ impl Opening<'_> {
                 continue;
             };
             let (Some(before), Some(target)) = (before.get(&name), placed.get(&name)) else { continue };
-            if !needs_steps(app, before, target) {
+            // What a move runs twice for now goes only once somebody saw what replaces it.
+            if !needs_steps(app, before, target) && !(open.is_some() && is_raised(app, before, target)) {
                 continue;
             }
             // What an earlier move raised and nobody saw ready yet keeps what it was to replace.
@@ -133,6 +140,42 @@ impl Opening<'_> {
 /// A placement as the record writes it.
 pub(super) fn text_of((_, app): &AppName, placed: &PlacedApp) -> String {
     placements_text([(app, placed)])
+}
+
+/// After a failover, clusters that are not lost keep what apps on a move had there: what replaces it may be what was lost.
+/// Where that is more than the target has, the move goes on until somebody saw the rest.
+pub(super) fn keep_while_failing_over(
+    opening: &Opening<'_>,
+    compiled: &Compiled,
+    lost: &BTreeSet<SmolStr>,
+    placed: &mut Placed,
+    record: &mut RecordFiles,
+) -> Result<(), DecideError> {
+    let before = &compiled.record.apps;
+    for (name, open) in opening.on_the_way.into_iter().flatten() {
+        let (Some(id), Some(runs), Some(target)) =
+            (compiled.fleet.app_id(&name.0, &name.1), before.get(name), placed.get(name))
+        else {
+            continue;
+        };
+        let app = compiled.fleet.app(id);
+        let kept = moves::with_all_of(app, target, runs, &|cluster| !lost.contains(cluster));
+        if is_there(&kept, target) || steps_of(app, &open.cause).is_none() {
+            continue;
+        }
+        let target = PlacedApp { place: None, ..target.clone() };
+        let open = OpenMove {
+            intent: schedule::intent(&compiled.fleet, &compiled.record, id, &target),
+            key: opening.key.cloned().unwrap_or_else(|| open.key.clone()),
+            target,
+            step: 0,
+            since: instant::text(opening.now_secs),
+            ..open.clone()
+        };
+        put(record, name, &open)?;
+        placed.insert(name.clone(), kept);
+    }
+    Ok(())
 }
 
 /// Takes the first step of moves that were opened, as far as there is room beside what runs; says what it does.
@@ -192,7 +235,8 @@ pub(super) fn changes(before: &PlacedApp, after: &PlacedApp) -> impl Iterator<It
 
 /// Writes down which moves go on, under the names of now, and forgets those that do not.
 ///
-/// A decision about some apps alone (`only`) leaves the moves of others to the next one that places those.
+/// A decision about some apps alone (`only`) leaves the moves of others to the next one that places those, and those of
+/// suspended apps stay.
 pub(super) fn keep_moves(
     record: &mut RecordFiles,
     compiled: &Compiled,
@@ -205,10 +249,10 @@ pub(super) fn keep_moves(
             kept.insert(path(&name)?, (name, open));
         }
     }
-    let others = only.into_iter().flat_map(|only| {
-        let recorded = compiled.record.moves.keys().filter(|name| !only.contains(*name));
-        recorded.map(|name| path(compiled.record.recorded_name(name)))
-    });
+    let is_left =
+        |name: &&AppName| only.is_some_and(|only| !only.contains(*name)) || compiled.record.suspended.contains(*name);
+    let left = compiled.record.moves.keys().filter(is_left);
+    let others = left.map(|name| path(compiled.record.recorded_name(name)));
     let others = others.collect::<Result<BTreeSet<RepoPath>, _>>()?;
     for written in move_files(record) {
         // One that goes on keeps its bytes.

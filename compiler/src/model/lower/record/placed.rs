@@ -12,6 +12,7 @@ use crate::placements::{
     GaveWay, GaveWayDoc, MoveCauseDoc, MoveDoc, MoveStepDoc, OTHER_POOL, OpenMove, PlacedApp, PlacedAppDoc,
 };
 use crate::placements::{PlacedSeat, PlacedWorkload, PlacedWorkloadDoc, Record, SeatDoc};
+use crate::tide::Timestamp;
 
 /// (team, app)
 type AppName = (SmolStr, SmolStr);
@@ -194,6 +195,19 @@ impl<'f> Placements<'f> {
         let (team, stem) = named.split_once('/').unwrap_or_default();
         if app.value != stem {
             let message = format!("the file of the move of `{team}/{stem}` says where `{}` goes", app.value);
+            cx.report(
+                Diagnostic::new(codes::record::UNKNOWN_RECORD, Place::Span(file, app.span), message)
+                    .help("the record is written by fleetwright: revert the commit that changed it"),
+            );
+            return;
+        }
+        let is_instant = |text: &SmolStr| text.parse::<Timestamp>().is_ok();
+        let instants = std::iter::once(&step.since).chain(&step.deadline);
+        let odd = instants.into_iter().find(|text| !is_instant(text));
+        let odd = odd.or_else(|| Some(&cause.kind).filter(|kind| !kind.chars().all(|c| c.is_ascii_alphanumeric())));
+        if let Some(odd) = odd {
+            let message =
+                format!("`{}` is neither an instant (RFC 3339) nor the cause of a decision", odd.escape_debug());
             cx.report(
                 Diagnostic::new(codes::record::UNKNOWN_RECORD, Place::Span(file, app.span), message)
                     .help("the record is written by fleetwright: revert the commit that changed it"),
