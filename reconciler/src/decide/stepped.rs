@@ -102,7 +102,8 @@ impl Opening<'_> {
             };
             let (Some(before), Some(target)) = (before.get(&name), placed.get(&name)) else { continue };
             // What a move runs twice for now goes only once somebody saw what replaces it.
-            if !needs_steps(app, before, target) && !(open.is_some() && is_raised(app, before, target)) {
+            let keeps = open.is_some() && is_raised(app, before, target);
+            if !keeps && !needs_steps(app, before, target) {
                 continue;
             }
             // What an earlier move raised and nobody saw ready yet keeps what it was to replace.
