@@ -24,6 +24,9 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
         let usable = stage.usable_pools(id, task.workload, *cluster);
         let room = seat::room(stage, id, task.workload, task.wanted, *cluster);
         let room = task.shared_room(*cluster, room);
+        // Where its floor has no room, nothing new comes; what is there stays.
+        let floor = u64::from(bounds.min.min(task.wanted));
+        let too_small = workload.policy.capacity != api::Capacity::Ignore && room.is_some_and(|room| room < floor);
         candidates.push(Candidate {
             weight: stage
                 .view
@@ -35,7 +38,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
             floor: bounds.min,
             witness: witnesses.contains(cluster),
             previous: seat::previous(stage, id, task, *cluster, room),
-            vetoed: frozen || !stage.is_fresh(id, *cluster),
+            vetoed: frozen || too_small || !stage.is_fresh(id, *cluster),
             tier: stage.view.fleet.app(id).placement.overflow_tier(*cluster),
         });
     }

@@ -74,9 +74,11 @@ fn decide_at_home(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode) -> Decision 
         let decision = decide_tiers(stage, id, mode);
         let Some(home) = home else { return decision };
         let inside = decision.state.workloads.iter().flat_map(|w| &w.rows).all(|row| home.contains(row.cluster));
-        let wanted = stage.view.fleet.app(id).workloads.iter().map(|workload| workload.replicas);
-        let whole = ran.iter().zip(wanted).zip(&decision.placed).all(|((ran, wanted), now)| now >= &wanted.min(*ran));
-        if inside && whole {
+        let wanted: Vec<u32> = stage.view.fleet.app(id).workloads.iter().map(|workload| workload.replicas).collect();
+        let whole = ran.iter().zip(&wanted).zip(&decision.placed).all(|((ran, wanted), now)| *now >= *wanted.min(ran));
+        // Nobody gathers around one that finds no place there itself.
+        let nowhere = wanted.iter().any(|wanted| *wanted > 0) && decision.placed.iter().all(|now| *now == 0);
+        if inside && whole && !nowhere {
             return decision;
         }
         stage.rebook(id, &decision.state, &before);
