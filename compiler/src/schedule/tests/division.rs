@@ -151,3 +151,17 @@ fn estimates_weigh_and_do_not_bound() {
     runs.runs("web", "b=6");
     assert_eq!(runs.placed("web"), "a=2 b=6");
 }
+
+/// Where fewer fit than the floor of a cluster, what is there stays, and nothing comes.
+#[test]
+fn a_cluster_without_room_for_its_floor_takes_nothing_new() {
+    for (runs, expected) in [("a=2 b=1", "a=3 b=1"), ("a=2", "a=3"), ("b=1", "a=3 b=1"), ("a=3 b=2", "a=3 b=2")] {
+        let mut fleet = FleetFixture::new(&["a", "b"]);
+        fleet.pool("a", "p", 10, "cpu=4000");
+        fleet.pool("b", "p", 1, "cpu=4000");
+        let app = fleet.app("web", Strategy::StaticWeight).deployment_of(6, "cpu=1500");
+        fleet.add(app.with(|policy| (policy.min, policy.max) = (3, Some(3)))).runs("web", runs);
+        let target = fleet.schedule();
+        assert_eq!((fleet.seats(&target, "web").as_str(), fleet.violations(&target)), (expected, vec![]), "{runs}");
+    }
+}

@@ -283,3 +283,14 @@ fn three_apart() {
     assert_eq!(placed(&fleet, ["first", "second"]), ["a=2", "b=2"]);
     assert_eq!(placed(&fleet, ["second", "third"]), ["b=2", "c=2"]);
 }
+
+/// The first of a group that finds no place, because its weights name one cluster and its spread asks for two, leads nobody.
+#[test]
+fn nobody_gathers_around_one_that_finds_no_place() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c", "d"]);
+    let copies = app(&fleet, "copies", Strategy::Duplicated, 1).together("set");
+    let first = app(&fleet, "first", Strategy::StaticWeight, 3).weights(&fleet, "c=1").priority(1).together("set");
+    fleet.add(copies).add(first.spread(TopologyKey::Cluster, 2, Some(3))).runs("copies", "a=1 b=1 c=1 d=1");
+    assert_eq!(placed(&fleet, ["copies", "first"]), ["a=1 b=1 c=1 d=1", ""]);
+    assert_eq!(fleet.violations(&fleet.schedule()), Vec::<String>::new());
+}
