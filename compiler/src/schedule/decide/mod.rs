@@ -152,6 +152,11 @@ fn attempt(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode, shares: bool) -> De
         clusters = state.clusters.clone();
     }
     let placed: Vec<Placed> = placed.into_iter().flatten().collect();
+    if mode == Mode::NoIncrease {
+        // A cluster that it was not in and gets nothing of it is none of its: objects that need no replica would come there.
+        let rows: ClusterSet = placed.iter().flat_map(|placed| &placed.rows).map(|row| row.cluster).collect();
+        clusters = clusters.and(&state.clusters.or(&rows));
+    }
     let refused: Vec<Deficit> =
         tasks.iter().zip(&placed).filter_map(|(task, p)| refused_there(stage, id, task, p)).collect();
     let whole = |(task, placed): (&Task, &Placed)| {

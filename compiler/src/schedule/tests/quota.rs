@@ -169,3 +169,18 @@ fn what_may_not_ask_for_more_elsewhere_stays() {
     let refused = Deficit::Quota { resource: "requests.cpu".into(), cluster: None, used: 1000, more: 3000, hard: 1000 };
     assert!(target.apps[0].deficits.contains(&refused), "{:?}", target.apps[0].deficits);
 }
+
+/// What a quota refuses selects no cluster either: scaled to nothing later, it would be there with no replicas.
+#[test]
+fn an_app_that_is_refused_is_in_no_cluster() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.quota("team", "count/deployments.apps=0");
+    fleet.add(fleet.app("web", Strategy::Duplicated).deployment_of(1, "cpu=1000"));
+    for replicas in [1, 0, 1] {
+        fleet.add(fleet.app("web", Strategy::Duplicated).deployment_of(replicas, "cpu=1000"));
+        let target = fleet.schedule();
+        assert!(target.apps[0].clusters.is_empty() && target.apps[0].seats.is_empty(), "{replicas}: {target:?}");
+        assert_eq!(fleet.violations(&target), Vec::<String>::new());
+        fleet.record_target(&target);
+    }
+}
