@@ -154,3 +154,20 @@ fn all_of_an_app_follows_the_workload_that_grows_where_one_group_is_allowed() {
     let target = fleet.schedule();
     assert_eq!([0, 1].map(|workload| fleet.seats_of(&target, "web", workload)), ["b1=1", "b1=1"]);
 }
+
+/// A cluster was put into another zone, and no set has two regions in one zone: what runs stays, and it is said.
+#[test]
+fn what_runs_stays_where_constraints_contradict_each_other() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    for (name, region, zone) in [("a", "eu", "eu-1"), ("b", "us", "us-1")] {
+        let cluster = fleet.cluster(name);
+        cluster.region = Some(region.into());
+        cluster.zones = vec![zone.into()];
+    }
+    let app = fleet.app("web", Strategy::Duplicated).deployment(1);
+    let app = app.spread(TopologyKey::Region, 2, None).spread(TopologyKey::Zone, 1, Some(1));
+    fleet.add(app).runs("web", "a=1 b=1");
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "web").as_str(), fleet.violations(&target)), ("a=1 b=1", vec![]));
+    assert!(matches!(target.apps[0].deficits.as_slice(), [Deficit::Spread { .. }]), "{:?}", target.apps[0].deficits);
+}
