@@ -261,7 +261,8 @@ impl Stage<'_, '_> {
 /// The objects that an app has in clusters, as quotas count them: workloads where they run, everything else where any of
 /// them does; where none has replicas, all of it in every selected cluster.
 fn objects_of<'a>(app: &'a App, state: &'a AppState) -> impl Iterator<Item = (ClusterId, &'a SmolStr)> {
-    let idle = app.workloads.iter().all(|workload| workload.replicas == 0);
+    let none_runs = state.workloads.iter().all(|workload| workload.rows.is_empty());
+    let idle = none_runs && app.workloads.iter().all(|workload| workload.replicas == 0);
     let runs =
         |workload: usize, cluster: ClusterId| state.workloads[workload].rows.iter().any(|row| row.cluster == cluster);
     let used: ClusterSet = state.workloads.iter().flat_map(|w| &w.rows).map(|row| row.cluster).collect();
@@ -272,7 +273,9 @@ fn objects_of<'a>(app: &'a App, state: &'a AppState) -> impl Iterator<Item = (Cl
             let allowed = object.only.as_ref().is_none_or(|only| only.contains(cluster));
             // a set has several
             let members = || app.workloads.iter().enumerate().filter(|(_, w)| w.object == *index);
-            let wanted = members().any(|(_, w)| w.replicas > 0);
+            // What has replicas, or had some before its total became 0, is where those are.
+            let wanted =
+                members().any(|(at, w)| w.replicas > 0 || state.workloads.get(at).is_some_and(|w| !w.rows.is_empty()));
             if wanted { members().any(|(workload, _)| runs(workload, cluster)) } else { allowed }
         };
         app.objects.iter().enumerate().filter(there).map(move |(_, object)| (cluster, &object.resource))
