@@ -1,16 +1,62 @@
 //! Sets of clusters.
 
+use std::fmt;
+
 use crate::base::ClusterId;
 
-/// A set of clusters of one fleet, as bits.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct ClusterSet(Vec<u64>);
+/// A set of clusters of one fleet, as bits. One of a small fleet takes no memory of its own.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct ClusterSet(Words);
+
+/// So many words lie in the set itself.
+const FEW: usize = 2;
+
+/// Equal sets are equal in this form, too: `Many` has more than [`FEW`] words, and the last is not zero.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Words {
+    Few([u64; FEW]),
+    Many(Vec<u64>),
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self::Few([0; FEW])
+    }
+}
+
+impl Words {
+    /// `count` words, by position.
+    fn of(count: usize, word: impl Fn(usize) -> u64) -> Self {
+        let count = (FEW..count).rev().find(|at| word(*at) != 0).map_or(FEW, |last| last + 1);
+        if count > FEW {
+            return Self::Many((0..count).map(word).collect());
+        }
+        Self::Few(std::array::from_fn(word))
+    }
+
+    fn as_slice(&self) -> &[u64] {
+        match self {
+            Self::Few(words) => words,
+            Self::Many(words) => words,
+        }
+    }
+
+    fn word(&self, at: usize) -> u64 {
+        self.as_slice().get(at).copied().unwrap_or(0)
+    }
+}
+
+impl fmt::Debug for ClusterSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(|cluster| cluster.0)).finish()
+    }
+}
 
 impl ClusterSet {
     /// The empty set.
     #[must_use]
     pub fn empty() -> Self {
-        Self(Vec::new())
+        Self::default()
     }
 
     /// All of `count` clusters.
@@ -21,67 +67,88 @@ impl ClusterSet {
 
     /// Adds a cluster.
     pub fn insert(&mut self, id: ClusterId) {
-        let word = id.index() / 64;
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
+        let (word, bit) = (id.index() / 64, 1 << (id.index() % 64));
+        match &mut self.0 {
+            Words::Few(words) if word < FEW => words[word] |= bit,
+            Words::Few(words) => {
+                let mut words = words.to_vec();
+                words.resize(word + 1, 0);
+                words[word] |= bit;
+                self.0 = Words::Many(words);
+            }
+            Words::Many(words) => {
+                if words.len() <= word {
+                    words.resize(word + 1, 0);
+                }
+                words[word] |= bit;
+            }
         }
-        self.0[word] |= 1 << (id.index() % 64);
     }
 
     /// Removes a cluster.
     pub fn remove(&mut self, id: ClusterId) {
-        if let Some(word) = self.0.get_mut(id.index() / 64) {
-            *word &= !(1 << (id.index() % 64));
+        let (word, bit) = (id.index() / 64, 1 << (id.index() % 64));
+        match &mut self.0 {
+            Words::Few(words) if word < FEW => words[word] &= !bit,
+            Words::Many(words) if word < words.len() => {
+                words[word] &= !bit;
+                if words.last() == Some(&0) {
+                    self.0 = Words::of(words.len(), |at| words[at]);
+                }
+            }
+            Words::Few(_) | Words::Many(_) => {}
         }
-        self.trim();
     }
 
     /// Whether a cluster is in it.
     #[must_use]
     pub fn contains(&self, id: ClusterId) -> bool {
-        self.0.get(id.index() / 64).is_some_and(|word| word & (1 << (id.index() % 64)) != 0)
+        self.0.word(id.index() / 64) & (1 << (id.index() % 64)) != 0
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
+        self.0.as_slice().iter().map(|word| word.count_ones() as usize).sum()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
+        self.0.as_slice().iter().all(|word| *word == 0)
+    }
+
+    /// Whether all of it is in another.
+    #[must_use]
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.0.as_slice().iter().enumerate().all(|(at, word)| word & !other.0.word(at) == 0)
     }
 
     /// Those in both.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
-        let mut set = Self(self.0.iter().zip(&other.0).map(|(a, b)| a & b).collect());
-        set.trim();
-        set
+        let (a, b) = (self.0.as_slice(), other.0.as_slice());
+        Self(Words::of(a.len().min(b.len()), |at| a[at] & b[at]))
     }
 
     /// Those in either.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
-        let (long, short) = if self.0.len() >= other.0.len() { (self, other) } else { (other, self) };
-        let mut words = long.0.clone();
-        words.iter_mut().zip(&short.0).for_each(|(a, b)| *a |= b);
-        Self(words)
+        let (a, b) = (self.0.as_slice(), other.0.as_slice());
+        let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+        Self(Words::of(long.len(), |at| long[at] | short.get(at).copied().unwrap_or(0)))
     }
 
     /// Those of this set that are not in the other.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
-        let mut set = Self(self.0.iter().enumerate().map(|(i, a)| a & !other.0.get(i).copied().unwrap_or(0)).collect());
-        set.trim();
-        set
+        let (a, b) = (self.0.as_slice(), other.0.as_slice());
+        Self(Words::of(a.len(), |at| a[at] & !b.get(at).copied().unwrap_or(0)))
     }
 
     /// Ascending by id, which is ascending by name.
     pub fn iter(&self) -> impl Iterator<Item = ClusterId> + '_ {
-        self.0.iter().enumerate().flat_map(|(i, word)| {
+        self.0.as_slice().iter().enumerate().flat_map(|(i, word)| {
             let mut rest = *word;
             std::iter::from_fn(move || {
                 (rest != 0).then(|| {
@@ -92,13 +159,6 @@ impl ClusterSet {
                 })
             })
         })
-    }
-
-    /// Equal sets have equal words: no zero word at the end.
-    fn trim(&mut self) {
-        while self.0.last() == Some(&0) {
-            self.0.pop();
-        }
     }
 }
 
@@ -132,5 +192,27 @@ mod tests {
         assert_eq!(c, set(&[0, 63, 64]));
         assert!(!c.contains(ClusterId(200)) && c.contains(ClusterId(64)) && !c.contains(ClusterId(9999)));
         assert!(set(&[]).is_empty() && ClusterSet::all(3) == set(&[0, 1, 2]));
+    }
+
+    /// Whatever became of them, equal sets are equal, and hash alike.
+    #[test]
+    fn a_set_has_one_form() {
+        let hash = |set: &ClusterSet| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            std::hash::Hash::hash(set, &mut hasher);
+            std::hash::Hasher::finish(&hasher)
+        };
+        let large = set(&[1, 127, 128, 700]);
+        let mut shrunk = large.clone();
+        shrunk.remove(ClusterId(700));
+        shrunk.remove(ClusterId(128));
+        let small = set(&[1, 127]);
+        for same in [shrunk, large.and(&small), large.without(&set(&[128, 700])), small.or(&set(&[]))] {
+            assert_eq!(same, small);
+            assert_eq!(hash(&same), hash(&small));
+        }
+        assert_eq!(small.or(&set(&[128, 700])), large);
+        assert_eq!(format!("{large:?}"), "{1, 127, 128, 700}");
+        assert!(small.is_within(&large) && !large.is_within(&small) && set(&[]).is_within(&small));
     }
 }

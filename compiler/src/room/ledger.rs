@@ -280,6 +280,15 @@ impl Lane {
         why.map(|cause| (room, cause))
     }
 
+    /// No more pods fit by the plain sum, [`MAX_ROOM`] at most.
+    pub(super) fn at_most(&self, request: u64, asked: Asked) -> u64 {
+        if request > self.node {
+            return 0;
+        }
+        // what is beyond 64 bits is more than anybody asks for
+        u64::try_from(self.free(asked).max(0)).map_or(MAX_ROOM, |free| free / request.max(1)).min(MAX_ROOM)
+    }
+
     /// Whether one more pod fits.
     pub(super) fn holds_one(&self, request: u64, asked: Asked) -> bool {
         self.is_offered() && request <= self.node && self.room(request, asked, 1).is_none()

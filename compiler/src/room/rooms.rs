@@ -215,6 +215,20 @@ impl Rooms {
         Some(Room { replicas, real, limited_by })
     }
 
+    /// No more pods fit than this: cheaper to tell than the [`room`](Self::room). `None` where the capacity is unknown.
+    #[must_use]
+    pub fn at_most(&self, pool: PoolRef, request: RequestId) -> Option<u64> {
+        let (pool, request) = (self.get(pool), self.request_of(request));
+        if !pool.known || pool.overdrawn.is_some() {
+            return pool.known.then_some(0);
+        }
+        let asked = pool.asked(pool.all_nodes, true);
+        let bound = |(resource, amount): &(ResourceId, u64)| {
+            pool.lane(*resource).filter(|lane| lane.is_offered()).map_or(0, |lane| lane.at_most(*amount, asked))
+        };
+        Some(request.amounts.iter().map(bound).min().unwrap_or(MAX_ROOM))
+    }
+
     /// Whether one more pod fits; a pool of unknown capacity holds it.
     #[must_use]
     pub fn holds_one(&self, pool: PoolRef, request: RequestId) -> bool {

@@ -10,10 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ledger::Ledger;
-use super::quota::Usage;
-use super::scope::Scope;
-use super::stage::Stage;
+use super::stage::{Stage, Stand};
 use super::state::AppState;
 use super::view::View;
 use super::{Deficit, MAX_PASSES, Scenario, phases, settle};
@@ -27,13 +24,8 @@ use crate::variants::Variants;
 #[derive(Clone)]
 pub struct AtRest<'a> {
     view: View<'a>,
-    ledger: Ledger,
-    apps: Vec<AppState>,
-    /// The same: what the record has.
-    recorded: Vec<AppState>,
-    scopes: Vec<Scope>,
-    usage: Usage,
-    deficits: Vec<Vec<Deficit>>,
+    /// All is booked, and `apps` is what is recorded.
+    stand: Stand,
     /// Apps that take a turn in every pass.
     open: Vec<AppId>,
     /// Pools that hold more than fits: what is booked in full.
@@ -65,15 +57,15 @@ impl<'a> AtRest<'a> {
             return None;
         }
         let (view, ledger, apps) = super::begin(fleet, variants, record, &Scenario::default());
-        let mut stage = super::stage(&view, ledger, apps);
+        let mut stage = Stage::new(&view, Stand::new(&view, ledger, apps));
         let open = settle(&mut stage)?;
         let rests = stage.apps == stage.recorded
             && stage.entered.is_empty()
             && stage.displaced_in_all.is_empty()
             && stage.homes.is_empty();
-        let Stage { ledger, apps, recorded, scopes, usage, deficits, .. } = stage;
-        let overdrawn = ledger.overdrawn().into_iter().collect();
-        rests.then_some(Self { view, ledger, apps, recorded, scopes, usage, deficits, open, overdrawn })
+        let stand = stage.into_stand();
+        let overdrawn = stand.ledger.overdrawn().into_iter().collect();
+        rests.then_some(Self { view, stand, open, overdrawn })
     }
 
     /// How the apps fare that may change when clusters are lost, at least all that are in them; all others fare as before.
@@ -81,23 +73,11 @@ impl<'a> AtRest<'a> {
     pub fn lose(&mut self, lost: &ClusterSet) -> Option<BTreeMap<AppId, Outcome>> {
         let concerned = self.concerned(lost);
         self.view.suppose_lost(lost);
+        let (apps, deficits) = (&self.stand.apps, &self.stand.deficits);
         let before: Vec<(AppState, Vec<Deficit>)> =
-            concerned.iter().map(|id| (self.apps[id.index()].clone(), self.deficits[id.index()].clone())).collect();
-        let mut stage = Stage {
-            view: &self.view,
-            ledger: std::mem::take(&mut self.ledger),
-            apps: std::mem::take(&mut self.apps),
-            recorded: std::mem::take(&mut self.recorded),
-            scopes: std::mem::take(&mut self.scopes),
-            usage: self.usage.clone(),
-            deficits: std::mem::take(&mut self.deficits),
-            homes: BTreeMap::new(),
-            unfit: Vec::new(),
-            entered: BTreeMap::new(),
-            displaced: BTreeMap::new(),
-            displaced_in_all: BTreeMap::new(),
-            displacements: Vec::new(),
-        };
+            concerned.iter().map(|id| (apps[id.index()].clone(), deficits[id.index()].clone())).collect();
+        let usage = self.stand.usage.clone();
+        let mut stage = Stage::new(&self.view, std::mem::take(&mut self.stand));
         let outcomes = rerun(&mut stage, &concerned, &self.overdrawn);
         for (id, (state, deficits)) in concerned.iter().zip(before) {
             let now = std::mem::replace(&mut stage.apps[id.index()], state.clone());
@@ -105,9 +85,7 @@ impl<'a> AtRest<'a> {
             stage.deficits[id.index()] = deficits;
         }
         concerned.iter().for_each(|id| stage.look_around(*id));
-        let Stage { ledger, apps, recorded, scopes, deficits, .. } = stage;
-        (self.ledger, self.apps, self.recorded) = (ledger, apps, recorded);
-        (self.scopes, self.deficits) = (scopes, deficits);
+        self.stand = Stand { usage, ..stage.into_stand() };
         self.view.suppose_lost(&ClusterSet::empty());
         outcomes
     }
@@ -118,7 +96,7 @@ impl<'a> AtRest<'a> {
             let mut rows = state.workloads.iter().flat_map(|workload| &workload.rows);
             !state.clusters.and(lost).is_empty() || rows.any(|row| lost.contains(row.cluster))
         };
-        let there = self.view.fleet.app_ids().filter(|id| is_there(&self.apps[id.index()]));
+        let there = self.view.fleet.app_ids().filter(|id| is_there(&self.stand.apps[id.index()]));
         let mut concerned: BTreeSet<AppId> = there.chain(self.open.iter().copied()).collect();
         let mut found: Vec<AppId> = concerned.iter().copied().collect();
         while let Some(id) = found.pop() {

@@ -46,7 +46,7 @@ pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
 pub use target::{AppTarget, BelowWeight, Deficit, Displaced, Growing, InFull, Overdrawn, Seat, Target, Verdict};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::base::{AppId, SmolStr};
 use crate::model::Fleet;
@@ -55,8 +55,7 @@ use crate::tide::Timestamp;
 use crate::variants::Variants;
 
 use ledger::Ledger;
-use quota::Usage;
-use stage::Stage;
+use stage::{Stage, Stand};
 use state::AppState;
 use view::View;
 
@@ -79,7 +78,7 @@ const MAX_PASSES: usize = 64;
 #[must_use]
 pub fn schedule(fleet: &Fleet, variants: &Variants, record: &Record, scenario: &Scenario) -> Target {
     let (view, ledger, apps) = begin(fleet, variants, record, scenario);
-    let mut stage = stage(&view, ledger, apps);
+    let mut stage = Stage::new(&view, Stand::new(&view, ledger, apps));
     let settled = settle(&mut stage).is_some();
     transfers::ask_quotas(&mut stage, record);
     Target { settled, ..target::target(&mut stage) }
@@ -104,33 +103,16 @@ fn begin<'a>(
     (view, ledger, apps)
 }
 
-/// A stage on which nothing happened yet.
-fn stage<'v, 'a>(view: &'v View<'a>, ledger: Ledger, apps: Vec<AppState>) -> Stage<'v, 'a> {
-    Stage {
-        view,
-        ledger,
-        deficits: vec![Vec::new(); apps.len()],
-        recorded: apps.clone(),
-        apps,
-        usage: Usage::new(view.fleet),
-        scopes: scope::wide_open(view),
-        homes: BTreeMap::new(),
-        unfit: Vec::new(),
-        entered: BTreeMap::new(),
-        displaced: BTreeMap::new(),
-        displaced_in_all: BTreeMap::new(),
-        displacements: Vec::new(),
-    }
-}
-
 /// Passes until one changes nothing: the apps that took a turn in it. `None` where none does.
 fn settle(stage: &mut Stage<'_, '_>) -> Option<Vec<AppId>> {
+    // the first begins with what is recorded
+    let mut before = None;
     for _ in 0..MAX_PASSES {
-        let before = stage.apps.clone();
         let open = phases::pass(stage);
-        if stage.apps == before {
+        if stage.apps == *before.as_ref().unwrap_or(&stage.recorded) {
             return Some(open);
         }
+        before = Some(stage.apps.clone());
     }
     None
 }

@@ -5,6 +5,8 @@
 //! whenever an app is looked at. Outside of its scope an app gets nothing new, and what runs there leaves once it has a place.
 //! The next thing that narrows is a field of [`Scope`] and a line in each of its functions.
 
+use std::borrow::Cow;
+
 use super::groups::Group;
 use super::stage::Stage;
 use super::view::View;
@@ -49,7 +51,7 @@ impl Scope {
     }
 }
 
-impl Stage<'_, '_> {
+impl<'v> Stage<'v, '_> {
     /// Finds out the scope of an app as things are now.
     pub fn look_around(&mut self, id: AppId) {
         self.scopes[id.index()] = Scope { tier: self.tier(id), together: self.together(id), apart: self.apart(id) };
@@ -148,12 +150,13 @@ impl Stage<'_, '_> {
     }
 
     /// The clusters that new replicas of an app may come to.
-    pub fn fresh(&self, id: AppId) -> ClusterSet {
-        let fresh = self.view.fresh(id);
+    pub fn fresh(&self, id: AppId) -> Cow<'v, ClusterSet> {
+        let view = self.view;
+        let fresh = view.fresh(id);
         if !self.is_narrowed(id) {
-            return fresh.into_owned();
+            return fresh;
         }
-        fresh.iter().filter(|cluster| self.scope(id).admits(*cluster)).collect()
+        Cow::Owned(fresh.iter().filter(|cluster| self.scope(id).admits(*cluster)).collect())
     }
 
     /// Why an app gets nothing new in a cluster that no filter vetoes.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::filter::Release;
 use super::ledger::{ClassId, Ledger, Resolved};
 use super::quota::{self, AppUsage, Left, Pods, Usage};
-use super::scope::Scope;
+use super::scope::{self, Scope};
 use super::state::{AppState, Row, by_cluster, pool_name};
 use super::view::{View, is_daemon};
 use super::{Deficit, Displaced, view};
@@ -41,6 +41,29 @@ pub(super) struct Stage<'v, 'a> {
     pub displacements: Vec<Displaced>,
     /// By app id.
     pub deficits: Vec<Vec<Deficit>>,
+    /// Whether everything that runs is booked, as it is between two passes.
+    pub is_booked: bool,
+}
+
+/// What a stage begins with, and leaves behind.
+#[derive(Clone, Default)]
+pub(super) struct Stand {
+    pub ledger: Ledger,
+    /// By app id, as the next four.
+    pub apps: Vec<AppState>,
+    pub recorded: Vec<AppState>,
+    pub scopes: Vec<Scope>,
+    pub deficits: Vec<Vec<Deficit>>,
+    pub usage: Usage,
+}
+
+impl Stand {
+    /// Of what is recorded: nothing is booked yet.
+    pub fn new(view: &View<'_>, ledger: Ledger, apps: Vec<AppState>) -> Self {
+        let deficits = vec![Vec::new(); apps.len()];
+        let (scopes, usage) = (scope::wide_open(view), Usage::new(view.fleet));
+        Self { ledger, recorded: apps.clone(), apps, scopes, deficits, usage }
+    }
 }
 
 /// Replicas of a workload in a cluster, by whether they stay.
@@ -69,6 +92,35 @@ pub(super) struct Booking {
     pub class: ClassId,
     pub pool: PoolRef,
     pub replicas: u32,
+}
+
+impl<'v, 'a> Stage<'v, 'a> {
+    /// A stage on which nothing happened yet.
+    pub fn new(view: &'v View<'a>, stand: Stand) -> Self {
+        let Stand { ledger, apps, recorded, scopes, deficits, usage } = stand;
+        Self {
+            view,
+            ledger,
+            apps,
+            scopes,
+            homes: BTreeMap::new(),
+            unfit: Vec::new(),
+            recorded,
+            usage,
+            entered: BTreeMap::new(),
+            displaced: BTreeMap::new(),
+            displaced_in_all: BTreeMap::new(),
+            displacements: Vec::new(),
+            deficits,
+            is_booked: false,
+        }
+    }
+
+    /// What it leaves behind.
+    pub fn into_stand(self) -> Stand {
+        let Self { ledger, apps, recorded, scopes, deficits, usage, .. } = self;
+        Stand { ledger, apps, recorded, scopes, deficits, usage }
+    }
 }
 
 impl Stage<'_, '_> {

@@ -1,6 +1,10 @@
 //! What runs, with dense ids: read from the lock, changed by each pass, written back by [`placed`](super::placed()).
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::rooms::{ClusterPools, OTHER_POOL};
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
@@ -62,17 +66,32 @@ pub(super) struct Row {
 
 /// Reads the lock. Clusters without a file are left out: lowering refuses them.
 pub(super) fn read(fleet: &Fleet, record: &Record, pools: &[ClusterPools]) -> Vec<AppState> {
-    fleet.app_ids().map(|id| app(fleet, record, pools, id)).collect()
+    let clusters = by_name(fleet);
+    let new = WorkloadState { weights: Weights::New, rows: Vec::new() };
+    let of = |(app, placed): (&Arc<App>, Option<&PlacedApp>)| match placed {
+        Some(placed) => state_of(&clusters, app, pools, placed),
+        None => AppState { workloads: vec![new.clone(); app.workloads.len()], ..AppState::default() },
+    };
+    fleet.apps.iter().zip(placed(fleet, record)).map(of).collect()
 }
 
-fn app(fleet: &Fleet, record: &Record, pools: &[ClusterPools], id: AppId) -> AppState {
-    let app = fleet.app(id);
-    let key = (fleet.team(app.team).name.clone(), app.name.clone());
-    let Some(placed) = record.apps.get(&key) else {
-        let new = |_| WorkloadState { weights: Weights::New, rows: Vec::new() };
-        return AppState { workloads: app.workloads.iter().map(new).collect(), ..AppState::default() };
+/// By app id, what is recorded of it. Both are in the order of their names.
+pub(super) fn placed<'a>(fleet: &Fleet, record: &'a Record) -> Vec<Option<&'a PlacedApp>> {
+    let mut rest = record.apps.iter().peekable();
+    let of = |id: AppId| {
+        let app = fleet.app(id);
+        let key = (fleet.team(app.team).name.as_str(), app.name.as_str());
+        let order = |(team, name): &(SmolStr, SmolStr)| (team.as_str(), name.as_str()).cmp(&key);
+        while rest.next_if(|(other, _)| order(other) == Ordering::Less).is_some() {}
+        rest.next_if(|(other, _)| order(other) == Ordering::Equal).map(|(_, placed)| placed)
     };
-    state_of(fleet, app, pools, placed)
+    fleet.app_ids().map(of).collect()
+}
+
+type ByName<'f> = FxHashMap<&'f str, ClusterId>;
+
+fn by_name(fleet: &Fleet) -> ByName<'_> {
+    fleet.cluster_ids().map(|id| (fleet.cluster(id).name.as_str(), id)).collect()
 }
 
 /// Where the moves lead that apps of these are on.
@@ -84,20 +103,21 @@ pub(super) fn targets(
 ) -> BTreeMap<AppId, AppState> {
     let known = record.moves.iter().filter_map(|((team, app), open)| Some((fleet.app_id(team, app)?, open)));
     let held = known.filter(|(id, _)| held.contains(id));
+    let clusters = by_name(fleet);
     let of = |(id, open): (AppId, &OpenMove)| {
-        let mut state = state_of(fleet, fleet.app(id), pools, &open.target);
+        let mut state = state_of(&clusters, fleet.app(id), pools, &open.target);
         state.forget_gone_pools();
         (id, state)
     };
     held.map(of).collect()
 }
 
-fn state_of(fleet: &Fleet, app: &App, pools: &[ClusterPools], placed: &PlacedApp) -> AppState {
-    let workloads = workloads(fleet, app, pools, &placed.workloads);
+fn state_of(named: &ByName<'_>, app: &App, pools: &[ClusterPools], placed: &PlacedApp) -> AppState {
+    let workloads = workloads(named, app, pools, &placed.workloads);
     AppState {
         known: true,
         tier: tier(app, placed.tier.as_ref(), &workloads),
-        clusters: placed.clusters.iter().filter_map(|name| fleet.cluster_id(name)).collect(),
+        clusters: placed.clusters.iter().filter_map(|name| named.get(name.as_str()).copied()).collect(),
         workloads,
     }
 }
@@ -116,7 +136,7 @@ fn tier(app: &App, recorded: Option<&SmolStr>, workloads: &[WorkloadState]) -> O
 }
 
 fn workloads(
-    fleet: &Fleet,
+    named: &ByName<'_>,
     app: &App,
     pools: &[ClusterPools],
     placed: &BTreeMap<SmolStr, PlacedWorkload>,
@@ -131,7 +151,7 @@ fn workloads(
             Weights::Former(placed.weights.clone())
         };
         let rows = placed.seats.iter().filter(|seat| seat.replicas > 0).filter_map(|seat| {
-            let cluster = fleet.cluster_id(&seat.cluster)?;
+            let cluster = named.get(seat.cluster.as_str()).copied()?;
             let pool = seat.pool.as_ref().map(|name| pool_id(&pools[cluster.index()], name));
             Some(Row { cluster, pool, replicas: seat.replicas })
         });

@@ -47,6 +47,8 @@ pub struct AppVariants {
     pub of_cluster: Vec<Option<u16>>,
     /// The objects without any rule: variants share those that none of their rules touches.
     base: Arc<[Arc<Template>]>,
+    /// By variant, the first of those that scheduling is told the same of; empty where each stands for itself.
+    like: Vec<u16>,
 }
 
 /// The objects of an app as some clusters get them, but for their share of replicas.
@@ -116,7 +118,26 @@ impl AppVariants {
     /// Variants by cluster, and the app's objects without any rule.
     #[must_use]
     pub fn new(variants: Vec<Variant>, of_cluster: Vec<Option<u16>>, base: Arc<[Arc<Template>]>) -> Self {
-        Self { variants, of_cluster, base }
+        Self { variants, of_cluster, base, like: Vec::new() }
+    }
+
+    /// The variants that differ in what scheduling asks, or may differ.
+    pub fn shapes(&self) -> impl Iterator<Item = &Variant> {
+        let stands = |(at, _): &(usize, &Variant)| self.like.get(*at).is_none_or(|like| usize::from(*like) == *at);
+        self.variants.iter().enumerate().filter(stands).map(|(_, variant)| variant)
+    }
+
+    /// By variant, its position among [`shapes`](Self::shapes).
+    pub fn shape_of_each(&self) -> impl Iterator<Item = usize> {
+        let mut shapes = 0;
+        let mut positions: Vec<usize> = Vec::with_capacity(self.variants.len());
+        (0..self.variants.len()).map(move |at| {
+            let like = self.like.get(at).map_or(at, |like| usize::from(*like));
+            let position = positions.get(like).copied().unwrap_or(shapes);
+            shapes += usize::from(like == at);
+            positions.push(position);
+            position
+        })
     }
 
     /// Which variant a cluster gets; that of another where it [is not covered](Self::covers).

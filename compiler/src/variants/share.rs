@@ -67,12 +67,14 @@ pub(super) fn app(fleet: &Fleet, record: &Record, app: &App, vars: &[Arc<Variabl
                     Some(alike) => {
                         let alike = usize::from(*alike);
                         likenesses.push((usize::from(index), alike));
+                        built.like.push(built.like[alike]);
                         let workloads = built.variants[alike].workloads.clone();
                         Variant { workloads, rules, vars: Arc::clone(vars), built: OnceLock::new() }
                     }
                     None => {
                         let build = Build { fleet, app, base: &built.base, rules: &applied, vars };
                         by_shape.insert(shape, index);
+                        built.like.push(index);
                         build.variant(rules, Arc::clone(vars), &mut sheet)
                     }
                 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Task, seat, sets};
+use super::{Task, contenders, seat, sets};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId};
 use crate::model::{ClusterSet, Share};
@@ -83,7 +83,10 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
     let holders = tasks.iter().flat_map(|task| &task.held).filter(|(_, held)| held.stays > 0).map(|(c, _)| *c);
     let holders: ClusterSet = holders.collect();
     let fresh = stage.fresh(id);
-    let clusters = fresh.or(&holders);
+    let clusters = match contenders::contenders(stage, id, tasks, &fresh) {
+        Some(contenders) => contenders.or(&holders),
+        None => fresh.or(&holders),
+    };
     let mut options = Vec::with_capacity(clusters.len());
     let selected = stage.apps[id.index()].clusters.clone();
     for cluster in clusters.iter() {

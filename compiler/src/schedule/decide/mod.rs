@@ -4,6 +4,7 @@
 //! the app stay booked until it is their turn.
 
 mod choose;
+mod contenders;
 mod copies;
 mod divided;
 mod seat;

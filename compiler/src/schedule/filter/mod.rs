@@ -75,6 +75,11 @@ pub(super) fn passes_all_but_affinity(question: &Question<'_>) -> bool {
     FILTERS.iter().skip(1).all(|filter| (filter.veto)(question).is_none())
 }
 
+/// Whether no filter but the first makes placed replicas leave.
+pub(super) fn releases_none_but_affinity(question: &Question<'_>) -> bool {
+    FILTERS.iter().skip(1).all(|filter| (filter.release)(question).is_none())
+}
+
 /// Why no new replica may come; `None` where it may.
 pub(super) fn veto(question: &Question<'_>) -> Option<Verdict> {
     FILTERS.iter().find_map(|filter| (filter.veto)(question))

@@ -18,7 +18,6 @@ use crate::schedule::view::is_daemon;
 
 /// Books all that runs and stays.
 pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
-    stage.ledger.clear();
     stage.displaced.clear();
     stage.entered.clear();
     count_usage(stage);
@@ -26,6 +25,10 @@ pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
     for id in &ids {
         give_up(stage, *id);
     }
+    if stage.is_booked && stage.entered.is_empty() && stands(stage, &ids) {
+        return;
+    }
+    stage.ledger.clear();
     let daemon = |stage: &Stage<'_, '_>, id: AppId, workload: usize| is_daemon(stage.view.workload(id, workload));
     for_each_workload(stage, &ids, |stage, id, workload, rows| {
         if daemon(stage, id, workload) {
@@ -56,6 +59,31 @@ pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
             }
         }
     });
+}
+
+/// Whether booking the record would come to what is booked already: every row has its pool, and no pool is overdrawn.
+fn stands(stage: &mut Stage<'_, '_>, ids: &[AppId]) -> bool {
+    if !stage.ledger.overdrawn().is_empty() {
+        return false;
+    }
+    let mut stand = true;
+    for_each_workload(stage, ids, |stage, id, workload, rows| {
+        if stand && !stage.view.is_held(id) && !is_daemon(stage.view.workload(id, workload)) {
+            stand = rows.iter().all(|row| pool_today(stage, id, workload, row) == Some(row.pool));
+        }
+    });
+    stand
+}
+
+/// The pool of a row as today's rule names it; `None` where one must be found.
+fn pool_today(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, row: &Row) -> Option<Option<PoolId>> {
+    let Some(class) = stage.view.class(id, workload, row.cluster) else { return Some(row.pool) };
+    match stage.ledger.resolve(class, row.cluster, row.pool) {
+        Resolved::Pool(pool) => Some(stage.ledger.pool_id(class, row.cluster, pool)),
+        Resolved::Unknown => Some(None),
+        Resolved::Unusable => Some(row.pool.filter(|pool| *pool != NO_POOL)),
+        Resolved::Open => None,
+    }
 }
 
 /// The same for some apps, where all of them are booked already: what has nothing left to keep is taken back.
@@ -169,13 +197,7 @@ fn book_where_recorded(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, ro
         return;
     }
     for row in rows.iter_mut() {
-        let Some(class) = stage.view.class(id, workload, row.cluster) else { continue };
-        match stage.ledger.resolve(class, row.cluster, row.pool) {
-            Resolved::Pool(pool) => row.pool = stage.ledger.pool_id(class, row.cluster, pool),
-            Resolved::Unknown => row.pool = None,
-            Resolved::Unusable if row.pool == Some(NO_POOL) => row.pool = None,
-            Resolved::Open | Resolved::Unusable => {}
-        }
+        row.pool = pool_today(stage, id, workload, row).unwrap_or(row.pool);
     }
     *rows = merged(std::mem::take(rows));
     for rows in rows.chunk_by(|a, b| a.cluster == b.cluster) {

@@ -20,7 +20,9 @@ pub(super) fn pass(stage: &mut Stage<'_, '_>) -> Vec<AppId> {
     order.iter().for_each(|id| stage.look_around(*id));
     first::book_the_record(stage);
     stage.settle_homes();
-    take_turns(stage, &order)
+    let open = take_turns(stage, &order);
+    stage.is_booked = true;
+    open
 }
 
 /// One pass over some apps, in the order of their turns, all others being booked and at rest.

@@ -60,10 +60,11 @@ pub(super) fn open(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Open> {
 /// The set of an app that is copied to every cluster follows the clusters at once; so does one that has no set yet.
 fn set(stage: &Stage<'_, '_>, id: AppId, found: &mut Findings) {
     let (state, view) = (&stage.apps[id.index()], stage.view.app(id));
-    let leaves = |c: ClusterId| stage.view.releases_app(id, c).is_some() || !stage.scope(id).keeps(c);
-    found.must |= state.clusters.iter().any(leaves);
+    let stays = |cluster: ClusterId| stage.scope(id).keeps(cluster);
+    found.must |=
+        !stage.view.releases_none(id, &state.clusters) || (stage.is_narrowed(id) && !state.clusters.iter().all(stays));
     let may_grow = (view.class == Class::Duplicated && !is_full(stage, id)) || state.clusters.is_empty();
-    found.short |= may_grow && !stage.fresh(id).without(&state.clusters).is_empty();
+    found.short |= may_grow && !stage.fresh(id).is_within(&state.clusters);
 }
 
 /// Whether an app has as many clusters as its spread allows, all of which may take new replicas. Then no other set is found
@@ -77,7 +78,7 @@ fn is_full(stage: &Stage<'_, '_>, id: AppId) -> bool {
     let clusters = &stage.apps[id.index()].clusters;
     searched
         && most.is_some_and(|most| most <= FEW && usize::try_from(most).is_ok_and(|most| clusters.len() >= most))
-        && clusters.without(&stage.fresh(id)).is_empty()
+        && clusters.is_within(&stage.fresh(id))
 }
 
 fn divided(workload: &Workload, held: &[(ClusterId, Held)], found: &mut Findings) {
