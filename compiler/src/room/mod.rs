@@ -66,6 +66,7 @@
 mod explain;
 mod ledger;
 mod pieces;
+mod pool;
 mod rooms;
 mod sets;
 mod spec;

@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::ledger::{Asked, Cause, Lane, MAX_REQUEST, MAX_ROOM};
+use super::ledger::{Cause, Lane, MAX_REQUEST, MAX_ROOM};
+use super::pool::Pool;
 use super::spec::{PODS, PoolSpec, is_extended};
 use crate::base::{ClusterId, PoolId, Resources};
 
@@ -25,7 +26,7 @@ pub struct RequestId(u32);
 
 /// A resource name of one [`Rooms`]; see [`Rooms::resource_name`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ResourceId(u32);
+pub struct ResourceId(pub(super) u32);
 
 /// A point in the log of bookings, to return to with [`Rooms::undo_to`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,26 +49,6 @@ pub(super) struct Request {
     /// By resource name; `pods` is among them, so it is never empty.
     pub(super) amounts: Box<[(ResourceId, u64)]>,
 }
-
-/// One pool.
-#[derive(Debug, Clone)]
-pub(super) struct Pool {
-    pub(super) name: SmolStr,
-    cluster: ClusterId,
-    pub(super) nodes: u64,
-    /// Real and virtual nodes.
-    pub(super) all_nodes: u64,
-    pub(super) known: bool,
-    pub(super) lanes: Vec<(ResourceId, Lane)>,
-    /// From resource to lane, [`NO_LANE`] or short where there is none.
-    slots: Vec<u32>,
-    /// The first resource by name of which more is booked than all nodes hold, usage by others not counted. Then there
-    /// is room for nobody: the next pod to start would take the place of one that is promised it.
-    pub(super) overdrawn: Option<ResourceId>,
-    version: u64,
-}
-
-const NO_LANE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 enum Booking {
@@ -359,62 +340,5 @@ impl Rooms {
 
     pub(super) fn request_of(&self, request: RequestId) -> &Request {
         &self.requests[request.0 as usize]
-    }
-}
-
-impl Pool {
-    pub(super) fn asked(&self, nodes: u64, others: bool) -> Asked {
-        Asked { nodes, others }
-    }
-
-    pub(super) fn lane(&self, resource: ResourceId) -> Option<&Lane> {
-        let slot = self.slots.get(resource.0 as usize)?;
-        self.lanes.get(*slot as usize).map(|(_, lane)| lane)
-    }
-
-    /// The ledgers of a resource. One that no node offers gets them when it is first booked, so that it is reported as
-    /// overdrawn.
-    fn lane_mut(&mut self, resource: ResourceId) -> &mut Lane {
-        if self.lane(resource).is_none() {
-            self.add_lane(resource, Lane::new(0, 0, 0, 0));
-        }
-        &mut self.lanes[self.slots[resource.0 as usize] as usize].1
-    }
-
-    fn add_lane(&mut self, resource: ResourceId, lane: Lane) {
-        let at = resource.0 as usize;
-        if self.slots.len() <= at {
-            self.slots.resize(at + 1, NO_LANE);
-        }
-        self.slots[at] = u32::try_from(self.lanes.len()).unwrap_or(NO_LANE);
-        self.lanes.push((resource, lane));
-    }
-
-    fn room(&self, request: &Request, asked: Asked) -> Option<(u64, (ResourceId, Cause))> {
-        if !self.known {
-            return None;
-        }
-        let first = request.amounts.first()?.0;
-        let mut room = (MAX_ROOM, (first, Cause::UsedUp));
-        let mut too_large = None;
-        for (resource, amount) in &request.amounts {
-            let lane = match self.lane(*resource) {
-                Some(lane) if lane.is_offered() => lane,
-                _ => return Some((0, (*resource, Cause::NotOffered))),
-            };
-            if *amount > lane.node() {
-                too_large.get_or_insert((*resource, Cause::LargerThanNode));
-            }
-            if let Some((replicas, cause)) = lane.room(*amount, asked, room.0) {
-                room = (replicas, (*resource, cause));
-            }
-        }
-        if let Some(why) = too_large {
-            return Some((0, why));
-        }
-        match self.overdrawn {
-            Some(resource) if room.0 > 0 => Some((0, (resource, Cause::Overdrawn))),
-            _ => Some(room),
-        }
     }
 }
