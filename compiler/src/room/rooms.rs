@@ -210,13 +210,13 @@ impl Rooms {
         Some(request.amounts.iter().map(bound).min().unwrap_or(MAX_ROOM))
     }
 
-    /// Whether one more pod fits; a pool of unknown capacity holds it.
+    /// Whether so many more pods fit; a pool of unknown capacity holds them. Cheaper to tell than the [`room`](Self::room).
     #[must_use]
-    pub fn holds_one(&self, pool: PoolRef, request: RequestId) -> bool {
+    pub fn holds(&self, pool: PoolRef, request: RequestId, replicas: u64) -> bool {
         let (pool, request) = (self.get(pool), self.request_of(request));
         let asked = pool.asked(pool.all_nodes, true);
         let fits = |(resource, amount): &(ResourceId, u64)| {
-            pool.lane(*resource).is_some_and(|lane| lane.holds_one(*amount, asked))
+            pool.lane(*resource).is_some_and(|lane| lane.holds(*amount, asked, replicas))
         };
         !pool.known || (pool.overdrawn.is_none() && request.amounts.iter().all(fits))
     }

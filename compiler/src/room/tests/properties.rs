@@ -118,7 +118,10 @@ proptest! {
         run(&mut rooms, &requests, &ops);
         for (pool, request) in rooms.all_pools().flat_map(|pool| requests.iter().map(move |r| (pool, *r))) {
             let room = rooms.room(pool, request).unwrap().replicas;
-            prop_assert_eq!(rooms.holds_one(pool, request), room > 0);
+            for replicas in [1, 2, room, room + 1] {
+                prop_assert_eq!(rooms.holds(pool, request, replicas), room >= replicas);
+            }
+            prop_assert!(rooms.at_most(pool, request).unwrap() >= room);
         }
         let booked = rooms.clone();
         rooms.unbook_all();

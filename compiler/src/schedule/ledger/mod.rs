@@ -5,6 +5,8 @@
 mod pools;
 mod room;
 mod sets;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -82,19 +84,17 @@ const SHARED: u32 = 4;
 impl Ledger {
     /// Nothing booked.
     pub fn new(pools: Vec<ClusterPools>) -> Self {
-        let specs = pools.iter().map(|cluster| cluster.specs.clone());
+        let (mut specs, mut nodes) = (Vec::with_capacity(pools.len()), Vec::with_capacity(pools.len()));
+        for ClusterPools { known, specs: of, nodes: facts } in pools {
+            nodes.push((known, of.iter().map(|spec| spec.nodes).zip(facts).collect::<Vec<_>>()));
+            specs.push(of);
+        }
         let rooms = Rooms::new(specs);
-        let clusters = (0..=u16::MAX).map(ClusterId).zip(pools);
-        let clusters: Vec<ClusterNodes> = clusters
-            .map(|(id, cluster)| ClusterNodes {
-                known: cluster.known,
-                pools: rooms
-                    .pools(id)
-                    .zip(cluster.nodes.into_iter().zip(cluster.specs))
-                    .map(|(pool, (facts, spec))| Nodes { pool, facts, count: spec.nodes })
-                    .collect(),
-            })
-            .collect();
+        let of = |(id, (known, nodes)): (ClusterId, (bool, Vec<(u32, NodeFacts)>))| {
+            let pools = rooms.pools(id).zip(nodes).map(|(pool, (count, facts))| Nodes { pool, facts, count });
+            ClusterNodes { known, pools: pools.collect() }
+        };
+        let clusters: Vec<ClusterNodes> = (0..=u16::MAX).map(ClusterId).zip(nodes).map(of).collect();
         Self {
             rooms,
             versions: vec![0; clusters.len()],

@@ -14,12 +14,17 @@ pub(super) struct Remembered {
     bounds: Vec<u64>,
     /// By cluster id: the version at which the bound was the room; [`NEVER`] where it is only a bound.
     versions: Vec<u64>,
+    /// By cluster id: the version at which it held so many replicas, perhaps more. Empty before anybody asks.
+    floors: Vec<(u64, u64)>,
     /// The epoch of the ledger that this is of, and how many of its raised clusters are taken in.
     taken_in: (u64, usize),
     /// By pool, where several workloads share the class: its version, and the room then. A booking changes one pool of a
     /// cluster.
     pools: Vec<(u64, u64)>,
 }
+
+/// More replicas than most workloads have.
+const PLENTY: u64 = 2048;
 
 const UNSEEN: u64 = u64::MAX;
 /// The capacity of the cluster is unknown.
@@ -41,6 +46,20 @@ impl Remembered {
         if let (Some(at), Some(known)) = (self.versions.get_mut(cluster.index()), self.bounds.get_mut(cluster.index()))
         {
             (*at, *known) = (version, bound);
+        }
+    }
+
+    fn floor(&self, cluster: ClusterId, version: u64) -> u64 {
+        let known = self.floors.get(cluster.index()).filter(|(at, _)| *at == version);
+        known.map_or(0, |(_, floor)| *floor)
+    }
+
+    fn remember_floor(&mut self, clusters: usize, cluster: ClusterId, version: u64, floor: u64) {
+        if self.floors.is_empty() {
+            self.floors = vec![(NEVER, 0); clusters];
+        }
+        if let Some(known) = self.floors.get_mut(cluster.index()) {
+            *known = (version, floor);
         }
     }
 
@@ -103,15 +122,35 @@ impl Ledger {
 
     /// Whether a cluster has room for so many replicas; unknown capacity has.
     pub fn holds(&mut self, class: ClassId, cluster: ClusterId, replicas: u32) -> bool {
-        let version = self.versions.get(cluster.index()).copied();
-        let known = version.and_then(|version| self.classes.get(class.0 as usize)?.rooms.room(cluster, version));
-        if known.is_some() || replicas != 1 || !self.is_known(cluster) {
-            return self.room(class, cluster).is_none_or(|room| room >= u64::from(replicas));
+        let Some(version) = self.versions.get(cluster.index()).copied().filter(|_| self.is_known(cluster)) else {
+            return true;
+        };
+        let replicas = u64::from(replicas);
+        let Some(known) = self.classes.get(class.0 as usize) else { return true };
+        if let Some(room) = known.rooms.room(cluster, version) {
+            return room >= replicas;
         }
+        if known.rooms.floor(cluster, version) >= replicas {
+            return true;
+        }
+        // One pool is mostly enough, and for more than anybody asks for.
+        let floor = self.floor(class, cluster, replicas);
+        let clusters = self.clusters.len();
+        if let Some(class) = self.classes.get_mut(class.0 as usize) {
+            class.rooms.remember_floor(clusters, cluster, version, floor);
+        }
+        floor >= replicas || self.room(class, cluster).is_none_or(|room| room >= replicas)
+    }
+
+    /// What some pool of a cluster holds by itself, at most [`PLENTY`] or so many replicas.
+    fn floor(&mut self, class: ClassId, cluster: ClusterId, replicas: u64) -> u64 {
         self.eligible(class, cluster);
-        let class = self.classes.get(class.0 as usize);
-        let pools = class.and_then(|c| self.masks.get(c.mask)?.eligible.get(cluster.index())?.as_deref());
-        pools.unwrap_or_default().iter().any(|pool| class.is_some_and(|c| self.rooms.holds_one(pool.pool, c.request)))
+        let Some(class) = self.classes.get(class.0 as usize) else { return 0 };
+        let pools = self.masks.get(class.mask).and_then(|mask| mask.eligible.get(cluster.index())?.as_deref());
+        let any_holds = |replicas: u64| {
+            pools.unwrap_or_default().iter().any(|pool| self.rooms.holds(pool.pool, class.request, replicas))
+        };
+        [PLENTY.max(replicas), replicas].into_iter().find(|replicas| any_holds(*replicas)).unwrap_or(0)
     }
 
     fn sum_room(&mut self, class: ClassId, cluster: ClusterId) -> Option<u64> {
