@@ -289,11 +289,6 @@ impl Lane {
         u64::try_from(self.free(asked).max(0)).map_or(MAX_ROOM, |free| free / request.max(1)).min(MAX_ROOM)
     }
 
-    /// Whether so many more pods fit, of [`MAX_ROOM`] at most.
-    pub(super) fn holds(&self, request: u64, asked: Asked, pods: u64) -> bool {
-        self.is_offered() && request <= self.node && self.room(request, asked, pods.min(MAX_ROOM)).is_none()
-    }
-
     /// The nodes that must exist for `pods` more pods; `None` if none is ever large enough, or for counts beyond 64
     /// bits.
     pub(super) fn nodes_for(&self, request: u64, pods: u64, asked: Asked) -> Option<u64> {

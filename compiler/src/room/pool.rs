@@ -55,11 +55,16 @@ impl Pool {
     }
 
     pub(super) fn room(&self, request: &Request, asked: Asked) -> Option<(u64, (ResourceId, Cause))> {
+        self.room_below(request, asked, MAX_ROOM)
+    }
+
+    /// The same, but `most` where there is more room than that.
+    pub(super) fn room_below(&self, request: &Request, asked: Asked, most: u64) -> Option<(u64, (ResourceId, Cause))> {
         if !self.known {
             return None;
         }
         let first = request.amounts.first()?.0;
-        let mut room = (MAX_ROOM, (first, Cause::UsedUp));
+        let mut room = (most, (first, Cause::UsedUp));
         let mut too_large = None;
         for (resource, amount) in &request.amounts {
             let lane = match self.lane(*resource) {

@@ -210,15 +210,13 @@ impl Rooms {
         Some(request.amounts.iter().map(bound).min().unwrap_or(MAX_ROOM))
     }
 
-    /// Whether so many more pods fit; a pool of unknown capacity holds them. Cheaper to tell than the [`room`](Self::room).
+    /// The [`room`](Self::room) for replicas, if it is less than `most`, else `most`: the fewer are asked for, the cheaper it
+    /// is to tell. `None` where the capacity is unknown.
     #[must_use]
-    pub fn holds(&self, pool: PoolRef, request: RequestId, replicas: u64) -> bool {
+    pub fn room_up_to(&self, pool: PoolRef, request: RequestId, most: u64) -> Option<u64> {
         let (pool, request) = (self.get(pool), self.request_of(request));
-        let asked = pool.asked(pool.all_nodes, true);
-        let fits = |(resource, amount): &(ResourceId, u64)| {
-            pool.lane(*resource).is_some_and(|lane| lane.holds(*amount, asked, replicas))
-        };
-        !pool.known || (pool.overdrawn.is_none() && request.amounts.iter().all(fits))
+        let (room, _) = pool.room_below(request, pool.asked(pool.all_nodes, true), most.min(MAX_ROOM))?;
+        Some(room)
     }
 
     /// How many more pods fit if others used nothing. For replicas that are placed already: usage by others limits

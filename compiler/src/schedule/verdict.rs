@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::ledger::ClassId;
+use super::ledger::{ClassId, PLENTY};
 use super::stage::Stage;
 use super::target::{Deficit, Verdict};
 use super::view::{View, bounds, is_daemon, is_static};
@@ -49,17 +49,22 @@ impl<'a> Shared<'a> {
 
     /// Those of some clusters that have no room for so many pods, or no pool for them.
     fn full(&mut self, stage: &mut Stage<'_, '_>, class: ClassId, pods: u32, of: &ClusterSet) -> ClusterSet {
-        let lacks = |stage: &mut Stage<'_, '_>, cluster: &ClusterId| {
+        let lacks = |stage: &mut Stage<'_, '_>, cluster: &ClusterId, pods: u32| {
             !stage.ledger.holds(class, *cluster, pods)
                 || (stage.ledger.is_known(*cluster) && stage.ledger.eligible(class, *cluster).is_empty())
         };
         if !stage.ledger.is_shared(class) {
-            return of.iter().filter(|cluster| lacks(stage, cluster)).collect();
+            return of.iter().filter(|cluster| lacks(stage, cluster, pods)).collect();
         }
+        // what has room for plenty has room for fewer, and mostly that is nearly all
+        let many = pods.max(PLENTY);
         let all = stage.view.fleet.cluster_ids();
-        let full =
-            self.full.entry((class, pods)).or_insert_with(|| all.filter(|cluster| lacks(stage, cluster)).collect());
-        full.and(of)
+        let full = self
+            .full
+            .entry((class, many))
+            .or_insert_with(|| all.filter(|cluster| lacks(stage, cluster, many)).collect())
+            .and(of);
+        if pods == many { full } else { full.iter().filter(|cluster| lacks(stage, cluster, pods)).collect() }
     }
 }
 

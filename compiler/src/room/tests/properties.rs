@@ -119,7 +119,7 @@ proptest! {
         for (pool, request) in rooms.all_pools().flat_map(|pool| requests.iter().map(move |r| (pool, *r))) {
             let room = rooms.room(pool, request).unwrap().replicas;
             for replicas in [1, 2, room, room + 1] {
-                prop_assert_eq!(rooms.holds(pool, request, replicas), room >= replicas);
+                prop_assert_eq!(rooms.room_up_to(pool, request, replicas), Some(room.min(replicas)));
             }
             prop_assert!(rooms.at_most(pool, request).unwrap() >= room);
         }

@@ -90,7 +90,9 @@ fn most<'a>(stage: &Stage<'_, 'a>, id: AppId, wanted: u32) -> Option<(u32, Optio
     let of_floor = wanted.checked_div(stage.view.workload(id, lead).policy.min).map(|most| most.max(1));
     let of_floor = of_floor.filter(|_| stage.view.app(id).class != Class::Duplicated);
     let of_key = spread.iter().filter(|s| s.key == TopologyKey::Cluster).filter_map(|s| s.max);
-    let most = of_key.chain(of_floor).min().filter(|most| *most > 0)?;
+    let least = spread.iter().filter(|s| s.key == TopologyKey::Cluster).map(|s| s.min).max().unwrap_or(0);
+    // a constraint that cannot hold is reported with all that there is
+    let most = of_key.chain(of_floor).min().filter(|most| *most > 0 && *most >= least)?;
     let mut others = spread.iter().filter(|s| s.key != TopologyKey::Cluster);
     let Some(other) = others.next() else { return Some((most, None)) };
     let groups = others.by_ref().chain([other]).map(|s| s.max.unwrap_or(s.min).max(s.min)).max()?;

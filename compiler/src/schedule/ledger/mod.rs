@@ -78,6 +78,9 @@ struct Class {
     users: u32,
 }
 
+/// More replicas than most workloads have.
+pub(super) const PLENTY: u32 = 256;
+
 /// From so many users on, answers to a class are kept for the others of it.
 const SHARED: u32 = 4;
 

@@ -3,7 +3,7 @@
 //! Bookings only ever lower the room of a cluster. So what was once its room bounds it from above until something is taken back
 //! there, and whoever looks for the clusters with most room works out only those whose bound is high enough.
 
-use super::{ClassId, Ledger, SHARED};
+use super::{ClassId, Ledger, PLENTY, SHARED};
 use crate::base::ClusterId;
 use crate::model::ClusterSet;
 
@@ -22,9 +22,6 @@ pub(super) struct Remembered {
     /// cluster.
     pools: Vec<(u64, u64)>,
 }
-
-/// More replicas than most workloads have.
-const PLENTY: u64 = 2048;
 
 const UNSEEN: u64 = u64::MAX;
 /// The capacity of the cluster is unknown.
@@ -133,24 +130,28 @@ impl Ledger {
         if known.rooms.floor(cluster, version) >= replicas {
             return true;
         }
-        // One pool is mostly enough, and for more than anybody asks for.
-        let floor = self.floor(class, cluster, replicas);
+        let Some(floor) = self.room_up_to(class, cluster, u64::from(PLENTY).max(replicas)) else { return true };
         let clusters = self.clusters.len();
         if let Some(class) = self.classes.get_mut(class.0 as usize) {
             class.rooms.remember_floor(clusters, cluster, version, floor);
         }
-        floor >= replicas || self.room(class, cluster).is_none_or(|room| room >= replicas)
+        floor >= replicas
     }
 
-    /// What some pool of a cluster holds by itself, at most [`PLENTY`] or so many replicas.
-    fn floor(&mut self, class: ClassId, cluster: ClusterId, replicas: u64) -> u64 {
+    /// The room of a cluster, if it is less than `most`; pools beyond so many replicas are not looked at. `None` where it is
+    /// unknown.
+    fn room_up_to(&mut self, class: ClassId, cluster: ClusterId, most: u64) -> Option<u64> {
         self.eligible(class, cluster);
-        let Some(class) = self.classes.get(class.0 as usize) else { return 0 };
-        let pools = self.masks.get(class.mask).and_then(|mask| mask.eligible.get(cluster.index())?.as_deref());
-        let any_holds = |replicas: u64| {
-            pools.unwrap_or_default().iter().any(|pool| self.rooms.holds(pool.pool, class.request, replicas))
-        };
-        [PLENTY.max(replicas), replicas].into_iter().find(|replicas| any_holds(*replicas)).unwrap_or(0)
+        let class = self.classes.get(class.0 as usize)?;
+        let eligible = self.masks.get(class.mask)?.eligible.get(cluster.index())?.as_deref()?;
+        let mut sum = 0_u64;
+        for pool in eligible {
+            if sum >= most {
+                break;
+            }
+            sum = sum.saturating_add(self.rooms.room_up_to(pool.pool, class.request, most - sum)?);
+        }
+        Some(sum)
     }
 
     fn sum_room(&mut self, class: ClassId, cluster: ClusterId) -> Option<u64> {
