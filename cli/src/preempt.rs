@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::order::{self, OrderArgs};
 use crate::why::app_named;
-use crate::{fleet, plan};
+use crate::{fleet, plan, streams};
 
 /// Accept that replicas of lower priority give way to an app that finds no room
 ///
@@ -41,6 +41,12 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     };
     let mut placed = compiled.record.apps.clone();
     placed.extend(found.placed.clone());
-    plan::write_placed(folder, &compiled, &placed)?;
+    let text: String = orders::moves_text(&compiled.record.apps, &found.placed);
+    streams::data(&text)?;
+    if args.order.dry_run().is_wanted() {
+        args.order.dry_run().say();
+    } else {
+        plan::write_placed(folder, &compiled, &placed)?;
+    }
     Ok(Outcome::Done)
 }
