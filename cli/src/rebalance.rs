@@ -129,6 +129,9 @@ fn say_left(fleet: &Fleet, found: &Rebalance) {
     }
 }
 
+/// Clusters of a workload that the text names; the data names all.
+const LISTED: usize = 8;
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
@@ -170,8 +173,11 @@ impl Report {
         let mut text = format!("{} of {} replicas move\n", self.moved, self.running);
         for moves in self.moves.chunk_by(|a, b| a.app == b.app && a.workload == b.workload) {
             let Some(first) = moves.first() else { continue };
-            let parts: Vec<String> =
-                moves.iter().map(|m| format!("{} {} -> {}", m.cluster, m.before, m.after)).collect();
+            let shown = moves.iter().take(LISTED);
+            let mut parts: Vec<String> = shown.map(|m| format!("{} {} -> {}", m.cluster, m.before, m.after)).collect();
+            if moves.len() > LISTED {
+                parts.push(format!("and {} more clusters", moves.len() - LISTED));
+            }
             text.push_str(&format!("  {} {}: {}\n", first.app, first.workload, parts.join(", ")));
         }
         for left in &self.left {
