@@ -257,6 +257,16 @@ impl Opened {
         }
     }
 
+    /// The folder in which an order is carried out by writing `placements/`: of a fleet outside of Git, or with a record beside
+    /// its intents. Of any other fleet an order is a commit on the live branch of its repository, fetched or not.
+    ///
+    /// # Errors
+    /// When a tree cannot be read.
+    pub fn orders_folder(&self) -> Result<Option<&Path>, Failure> {
+        let Ok(folder) = self.record_folder() else { return Ok(None) };
+        Ok((self.place.git.is_none() || self.has_record()?).then_some(folder))
+    }
+
     /// The bytes of a file that a compile of these trees read.
     pub fn read(&self, file: &SourceFile) -> Option<Arc<[u8]>> {
         // A file that cannot be read again is shown without its lines; its diagnostic says why.

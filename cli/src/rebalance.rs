@@ -25,7 +25,8 @@ use crate::{fleet, output, plan, streams};
 /// cluster; the next run goes on, and one that finds everything in place does nothing. Suspended apps, Jobs and apps with
 /// volumes stay where they are.
 ///
-/// In a folder the placements are written into `placements/`; of a Git repository with a live branch, it is a commit there.
+/// Outside of Git, and where `placements/` lies beside the intents, it is written there; else it is a commit on the live branch of
+/// the repository.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -67,7 +68,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         ));
     }
     let opened = fleet::open(context);
-    let folder = opened.as_ref().ok().and_then(|opened| opened.record_folder().ok());
+    let folder = opened.as_ref().map_or(Ok(None), fleet::Opened::orders_folder)?;
     if folder.is_none() {
         return order::run(context, &args.order, |desk, _| {
             let apps = selected(&desk.current.fleet, args).map_err(OrderError::Wrong)?;
