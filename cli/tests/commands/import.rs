@@ -1,7 +1,5 @@
 //! `import`: what is written compiles, and what is said can be read by people and by tools.
 
-use std::fs;
-
 use super::{assert_code, line, write};
 
 const KARMADA: &str = "\
@@ -79,7 +77,7 @@ fn inventories_and_management_clusters() {
         assert!(here.join(to).join(format!("clusters/{cluster}.yaml")).exists(), "{source}");
     }
     assert_code(&line(here, "import capi nowhere --to x"), 5);
-    fs::create_dir(here.join("nothing")).expect("a folder");
+    write(here, "nothing/other.yaml", "kind: Else\n");
     for source in ["capi", "kubespray"] {
         let run = line(here, &format!("import {source} nothing --to x"));
         assert_code(&run, 3);

@@ -452,7 +452,7 @@ spec:
         let odd = MANAGED
             .replace("replicas: 3", "replicas: -3")
             .replace("{cpu: 8, memory: 32Gi}", "{cpu: 8, memory: 32Gi, ephemeral-storage: 1e99}")
-            .replace("group-max-size: '10'", "group-max-size: 1e9")
+            .replace("group-max-size: '10'", "group-max-size: '1e9'")
             .replace("maxPods: '58'", "maxPods: '-58'")
             .replace("gpu-count: '2'", "gpu-count: two")
             .replace("spec: {clusterName: eu-a, replicas: 2,", "spec: {clusterName: eu-a, replicas: 99999999999,");
@@ -462,7 +462,7 @@ spec:
         for line in [
             "spec.replicas: `-3` is no number of nodes, 0 to 2147483647: written as 0 nodes",
             "spec.replicas: `99999999999` is no number of nodes, 0 to 2147483647: written as 0 nodes",
-            "status.capacity.ephemeral-storage: `1e99` is more than Kubernetes counts: left out",
+            "status.capacity.ephemeral-storage: `1e+99` is no quantity: left out",
             "node-group-max-size: `1e9` is no number of nodes, 0 to 2147483647: left out, so the pool does not grow",
             "maxPods: `-58` is less than nothing: left out",
             "gpu-count: `two` is no quantity: left out",

@@ -13,28 +13,39 @@ pub(super) type Row = (String, Vec<String>);
 /// The rows as they are shown: each cluster by itself where there are few of them or `all` is asked for, else clusters with
 /// equal cells in one row, `eu-a, eu-b, eu-c and 36 more, each`, and what is more than a screen takes as a number.
 pub(super) fn by_cluster(rows: Vec<Row>, all: bool) -> Vec<Row> {
-    if all || rows.len() <= ONE_BY_ONE {
-        return rows;
+    let groups = alike(rows, all);
+    // the last line would be as long as the row it stands for
+    if all || groups.len() <= MOST + 1 {
+        return groups.into_iter().map(shown).collect();
     }
+    let rest: usize = groups.iter().skip(MOST).map(|(names, _)| names.len()).sum();
+    let more = (format!("and {rest} more clusters"), Vec::new());
+    groups.into_iter().take(MOST).map(shown).chain([more]).collect()
+}
+
+/// The same with nothing left out, for what a report is about.
+pub(super) fn grouped(rows: Vec<Row>, all: bool) -> Vec<Row> {
+    alike(rows, all).into_iter().map(shown).collect()
+}
+
+/// Names that have the same cells, in the order of the first of them.
+fn alike(rows: Vec<Row>, all: bool) -> Vec<(Vec<String>, Vec<String>)> {
+    let one_by_one = all || rows.len() <= ONE_BY_ONE;
     let mut groups: Vec<(Vec<String>, Vec<String>)> = Vec::new();
-    for (cluster, cells) in rows {
-        match groups.iter_mut().find(|(_, of)| *of == cells) {
-            Some((names, _)) => names.push(cluster),
-            None => groups.push((vec![cluster], cells)),
+    for (name, cells) in rows {
+        match groups.iter_mut().find(|(_, of)| !one_by_one && *of == cells) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], cells)),
         }
     }
-    // the last line would be as long as the row it stands for
-    let shown = if groups.len() <= MOST + 1 { groups.len() } else { MOST };
-    let rest: usize = groups.iter().skip(shown).map(|(names, _)| names.len()).sum();
-    let row = |(names, cells): &(Vec<String>, Vec<String>)| match names.as_slice() {
-        [one] => (one.clone(), cells.clone()),
-        several => (format!("{}, each", short_list(several)), cells.clone()),
-    };
-    let mut rows: Vec<Row> = groups.iter().take(shown).map(row).collect();
-    if rest > 0 {
-        rows.push((format!("and {rest} more clusters"), Vec::new()));
+    groups
+}
+
+fn shown((names, cells): (Vec<String>, Vec<String>)) -> Row {
+    match names.as_slice() {
+        [one] => (one.clone(), cells),
+        several => (format!("{}, each", short_list(several)), cells),
     }
-    rows
 }
 
 /// The same for rows of several things, of which each is told by itself: the rows of one follow each other.
@@ -70,7 +81,7 @@ mod tests {
         cells.iter().enumerate().map(|(at, cell)| (format!("c{at}"), vec![(*cell).to_owned()])).collect()
     }
 
-    fn shown(rows: Vec<Row>) -> Vec<String> {
+    fn lines(rows: Vec<Row>) -> Vec<String> {
         rows.into_iter().map(|(name, cells)| format!("{name}: {}", cells.join(" "))).collect()
     }
 
@@ -79,11 +90,11 @@ mod tests {
         let few = rows(&["1"; 6]);
         assert_eq!(by_cluster(few.clone(), false), few);
         assert_eq!(
-            shown(by_cluster(rows(&["1", "1", "2", "1", "1", "1", "1"]), false)),
+            lines(by_cluster(rows(&["1", "1", "2", "1", "1", "1", "1"]), false)),
             ["c0, c1, c3 and 3 more, each: 1", "c2: 2"]
         );
         let forty = rows(&["1"; 40]);
-        assert_eq!(shown(by_cluster(forty.clone(), false)), ["c0, c1, c2 and 37 more, each: 1"]);
+        assert_eq!(lines(by_cluster(forty.clone(), false)), ["c0, c1, c2 and 37 more, each: 1"]);
         assert_eq!(by_cluster(forty.clone(), true), forty);
     }
 
@@ -93,6 +104,8 @@ mod tests {
         let of = |n: usize| by_cluster(rows(&cells.iter().take(n).map(String::as_str).collect::<Vec<_>>()), false);
         assert_eq!((of(13).len(), of(14).len()), (13, 13));
         assert_eq!(of(40).last(), Some(&("and 28 more clusters".to_owned(), Vec::new())));
+        let all = rows(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(grouped(all.clone(), false), all);
     }
 
     #[test]

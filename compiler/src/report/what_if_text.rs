@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::plan_text::move_rows;
-use super::rows::{Row, by_cluster};
+use super::rows::{Row, by_cluster, grouped};
 use super::table::table;
 use super::values::visible;
 use super::what_if::{HeadroomReport, LeftReport, ScenarioReport, WhatIfReport};
@@ -25,7 +25,7 @@ pub fn what_if_text(report: &WhatIfReport, wide: bool) -> String {
         if !text.is_empty() {
             text.push('\n');
         }
-        text.push_str(&table(&summary(report), &[1, 2, 3], ""));
+        text.push_str(&table(&summary(report, wide), &[1, 2, 3], ""));
     }
     for scenario in report.scenarios.iter().filter(|scenario| single || wide || scenario.is_short()) {
         if !text.is_empty() {
@@ -41,19 +41,17 @@ fn head() -> Vec<String> {
     ["LOST", "MOVED", "MISSING", "BREACHES", "LEAST LEFT"].map(str::to_owned).to_vec()
 }
 
-fn summary(report: &WhatIfReport) -> Vec<Vec<String>> {
-    std::iter::once(head()).chain(report.scenarios.iter().map(row)).collect()
+/// A row for each scenario; of many, those that come to the same are one.
+fn summary(report: &WhatIfReport, all: bool) -> Vec<Vec<String>> {
+    let rows = grouped(report.scenarios.iter().map(row).collect(), all);
+    let rows = rows.into_iter().map(|(lost, cells)| std::iter::once(lost).chain(cells).collect());
+    std::iter::once(head()).chain(rows).collect()
 }
 
-fn row(scenario: &ScenarioReport) -> Vec<String> {
-    let breaches = breaches(scenario);
-    vec![
-        lost(scenario),
-        scenario.moved.to_string(),
-        scenario.missing.to_string(),
-        breaches.to_string(),
-        tightest(scenario).map_or_else(|| "-".to_owned(), |(cluster, left)| least(cluster, left)),
-    ]
+fn row(scenario: &ScenarioReport) -> Row {
+    let least = tightest(scenario).map_or_else(|| "-".to_owned(), |(cluster, left)| least(cluster, left));
+    let counts = [scenario.moved.to_string(), scenario.missing.to_string(), breaches(scenario).to_string()];
+    (lost(scenario), counts.into_iter().chain([least]).collect())
 }
 
 /// Rules that break, replicas without a place aside.
@@ -167,8 +165,8 @@ pub fn what_if_markdown(report: &WhatIfReport) -> String {
         return text;
     }
     text.push_str("| lost | moved | missing | breaches | least left |\n|---|--:|--:|--:|---|\n");
-    for scenario in &report.scenarios {
-        let row: Vec<String> = row(scenario).iter().map(|text| cell(text)).collect();
+    for row in summary(report, false).into_iter().skip(1) {
+        let row: Vec<String> = row.iter().map(|text| cell(text)).collect();
         let _ = writeln!(text, "| {} |", row.join(" | "));
     }
     for scenario in report.scenarios.iter().filter(|scenario| scenario.is_short()) {

@@ -75,8 +75,8 @@ impl GitRepo {
         self.remote.shown()
     }
 
-    /// From now on nothing is pushed: commits are written into the mirror alone, where nothing leads to them, and a fetch
-    /// tells of them as if they had been pushed.
+    /// From now on nothing is pushed or remembered: commits are written into the mirror alone, where nothing leads to them,
+    /// and a fetch tells of them as if they had been pushed.
     pub fn rehearse(&mut self) {
         self.rehearsed.get_or_insert_default();
     }
@@ -225,6 +225,9 @@ impl FleetRepo for GitRepo {
     }
 
     fn follow(&mut self, branch: &str, commit: &CommitId) -> Result<(), PortError> {
+        if self.rehearsed.is_some() {
+            return Ok(());
+        }
         let name = format!("{FOLLOWED}{branch}");
         let id = self.oid(commit)?;
         self.mirror.reference(&name, id, true, "fleetwright").map(|_| ()).map_err(|e| self.error(&e))
