@@ -221,17 +221,27 @@ fn taken(world: &World<'_>, steps: Vec<(AppId, PlacedApp)>, left: &mut BTreeMap<
     }
     let mut kept: Vec<&(AppId, PlacedApp)> = Vec::new();
     let mut record = world.settled.clone();
-    for step in &steps {
-        kept.push(step);
-        match holds(world, &kept) {
-            Some(next) => record = next,
-            None => {
-                kept.pop();
-                left.insert(step.0, Left::Unstable);
+    let mut open = all;
+    // What does not hold yet may once a later one has made way.
+    loop {
+        let mut refused = Vec::new();
+        let before = kept.len();
+        for step in open {
+            kept.push(step);
+            match holds(world, &kept) {
+                Some(next) => record = next,
+                None => {
+                    kept.pop();
+                    refused.push(step);
+                }
             }
         }
+        if refused.is_empty() || kept.len() == before {
+            left.extend(refused.iter().map(|(id, _)| (*id, Left::Unstable)));
+            return record;
+        }
+        open = refused;
     }
-    record
 }
 
 /// The record that steps lead to, where they hold: they stay as they are, and nobody else loses a replica.

@@ -20,6 +20,8 @@ mod rebalance;
 mod session;
 mod small_fleet;
 mod spread;
+mod varied;
+mod varied_fleet;
 
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{MemoryFiles, Overlay};

@@ -1,6 +1,6 @@
 //! Selecting the clusters of an app: for the workload that leads, under the spread constraints.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Task, seat, sets};
 use crate::api::Capacity;
@@ -26,6 +26,11 @@ pub(super) struct Choice {
 }
 
 impl Choice {
+    /// Whether no workload must leave because the one that leads goes elsewhere.
+    fn keeps_occupied(&self) -> bool {
+        self.occupied.iter().all(|cluster| self.set.binary_search(&cluster).is_ok())
+    }
+
     /// Leaves the clusters that a workload uses, if it uses any.
     pub fn narrow_to(&mut self, rows: &[Row]) {
         let used: ClusterSet = rows.iter().map(|row| row.cluster).collect();
@@ -45,6 +50,17 @@ struct Choosable {
     /// Whether another workload runs there.
     occupied: bool,
     candidate: Candidate,
+}
+
+impl Choosable {
+    /// As held by the workload that leads, where another one runs.
+    fn taken_where_occupied(mut self) -> Self {
+        if self.occupied {
+            self.candidate.held = true;
+            self.candidate.kept = self.candidate.kept.max(1);
+        }
+        self
+    }
 }
 
 /// Selects the clusters of an app. Nothing stays unbooked.
@@ -68,13 +84,33 @@ pub(super) fn choose(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Ch
         fresh: false,
     };
     let anew = lead.is_some_and(|lead| matches!(stage.apps[id.index()].workloads[lead].weights, Weights::Former(_)));
-    let mut choice = if app.placement.spread.is_empty() && need.per_cluster_min == 0 {
-        unconstrained(&options, &need, anew)
-    } else {
-        constrained(stage, id, &options, &need, anew)
+    if app.placement.spread.is_empty() && need.per_cluster_min == 0 {
+        let mut choice = unconstrained(&options, &need, anew);
+        add_for_others(stage, id, &options, &mut choice);
+        return choice;
+    }
+    let choose = |options: &[Choosable]| {
+        let mut choice = constrained(stage, id, options, &need, anew);
+        add_for_others(stage, id, options, &mut choice);
+        choice
     };
-    add_for_others(stage, id, &options, &mut choice);
-    choice
+    let choice = choose(&options);
+    if choice.keeps_occupied() {
+        return choice;
+    }
+    // The workload that leads took the groups in which another one runs: these are taken before it chooses, if it has a place
+    // beside them.
+    let wanted = u64::from(need.replicas);
+    let rooms: BTreeMap<ClusterId, u64> =
+        options.iter().filter(|o| o.leads).map(|o| (o.cluster, o.candidate.room.unwrap_or(wanted))).collect();
+    let taken: Vec<Choosable> = options.into_iter().map(Choosable::taken_where_occupied).collect();
+    let beside = choose(&taken);
+    let room = |choice: &Choice| {
+        let rooms = choice.set.iter().filter_map(|cluster| rooms.get(cluster)).copied();
+        if need.class == Class::Duplicated { rooms.max().unwrap_or(0) } else { rooms.fold(0, u64::saturating_add) }
+    };
+    let suffices = beside.failure.is_none() && room(&beside) >= wanted.min(room(&choice));
+    if beside.keeps_occupied() && suffices { beside } else { choice }
 }
 
 /// Clusters that may take new replicas of some workload, or hold some that stay; ascending.

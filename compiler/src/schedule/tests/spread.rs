@@ -171,3 +171,25 @@ fn what_runs_stays_where_constraints_contradict_each_other() {
     assert_eq!((fleet.seats(&target, "web").as_str(), fleet.violations(&target)), ("a=1 b=1", vec![]));
     assert!(matches!(target.apps[0].deficits.as_slice(), [Deficit::Spread { .. }]), "{:?}", target.apps[0].deficits);
 }
+
+/// A new cluster is as good for the workload that leads as any; where another workload runs stays in the set before it.
+#[test]
+fn a_new_cluster_takes_no_place_of_another_workload() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c", "d", "e"]);
+    fleet.pool("a", "p", 2, "cpu=5000");
+    fleet.cluster("e").lifecycle = Lifecycle::Cordoned;
+    let web = fleet.app("web", Strategy::Duplicated);
+    let web = web.workload(WorkloadKind::Deployment, "one", 3, "cpu=100");
+    let web = web.workload(WorkloadKind::Deployment, "two", 14, "cpu=700");
+    fleet.add(web.spread(TopologyKey::Cluster, 3, Some(4)));
+    let first = fleet.schedule();
+    let seats = |target: &_| (fleet.seats_of(target, "web", 0), fleet.seats_of(target, "web", 1));
+    let (one, two) = seats(&first);
+    assert_eq!(two, "b=14 c=14 d=14", "two has no room in a");
+    fleet.record_target(&first);
+    fleet.cluster("e").lifecycle = Lifecycle::Active;
+    let target = fleet.schedule();
+    let seats = |target: &_| (fleet.seats_of(target, "web", 0), fleet.seats_of(target, "web", 1));
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+    assert_eq!(seats(&target), (one, two));
+}
