@@ -239,6 +239,15 @@ fn cluster(nodes: &[Node], about: &mut About<'_>) -> ClusterSpec {
             nodes.len()
         );
         about.say(Fate::NoCounterpart, "", text);
+        let labels: BTreeSet<&SmolStr> = nodes.iter().flat_map(|node| node.labels.keys()).collect();
+        let taints: BTreeSet<&SmolStr> = nodes.iter().flat_map(|node| &node.taints).map(|taint| &taint.key).collect();
+        for (field, keys) in [("node_labels", labels), ("node_taints", taints)] {
+            if !keys.is_empty() {
+                let keys: Vec<&str> = keys.into_iter().map(SmolStr::as_str).collect();
+                let text = format!("{} belong to node pools, which are left out with the capacity", keys.join(", "));
+                about.say(Fate::NoCounterpart, field, text);
+            }
+        }
     } else {
         let text = "the processors and the memory of its machines are taken for what is allocatable: state less where the system needs some";
         about.say(Fate::Differs, "", text);
@@ -400,6 +409,7 @@ all:
             "ansible_processor_vcpus of node2: `many` is no number: left out",
             "ansible_memtotal_mb of node2: `",
             "nothing says what 2 of its 2 nodes have",
+            "node_taints: gpu belong to node pools, which are left out with the capacity",
         ] {
             assert!(said.replace('\\', "").contains(line), "{line}\n{said}");
         }

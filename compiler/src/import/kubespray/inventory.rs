@@ -47,31 +47,56 @@ impl Inventory {
                 inventory.groups.entry(group.clone()).or_default();
                 continue;
             }
-            let mut words = words(line).into_iter();
-            let first = words.next().unwrap_or_default();
-            let entry = inventory.groups.entry(group.clone()).or_default();
             match part {
                 "children" => {
-                    entry.children.insert(first.into());
+                    let first = words(line).into_iter().next().unwrap_or_default();
+                    inventory.groups.entry(group.clone()).or_default().children.insert(first.into());
                 }
-                "vars" => entry.variables.extend(variable(line)),
-                _ => {
-                    let variables: Variables = words.filter_map(|word| variable(&word)).collect();
-                    let hosts = match hosts(&first) {
-                        Ok(hosts) => hosts,
-                        Err(wrong) => {
-                            inventory.odd.push(wrong);
-                            continue;
-                        }
-                    };
-                    for host in hosts {
-                        entry.hosts.insert(host.clone());
-                        inventory.hosts.entry(host).or_default().extend(variables.clone());
+                "vars" => match variable(line) {
+                    Some((key, value)) => {
+                        inventory.groups.entry(group.clone()).or_default().variables.insert(key, value);
                     }
-                }
+                    None => inventory
+                        .odd
+                        .push(format!("a line of [{}:vars] is no `name=value`: left out", group.escape_debug())),
+                },
+                "" | "hosts" => inventory.host_line(&group, line),
+                other => inventory.odd.push(format!(
+                    "[{}:{}] is neither a group, nor its children or vars: a line of it is left out",
+                    group.escape_debug(),
+                    other.escape_debug()
+                )),
             }
         }
         inventory
+    }
+
+    /// `host key=value …`; hosts may be several, with commas between.
+    fn host_line(&mut self, group: &SmolStr, line: &str) {
+        let mut words = words(line).into_iter();
+        let mut pattern = words.next().unwrap_or_default();
+        let mut variables = Variables::new();
+        for word in words {
+            match variable(&word) {
+                Some((key, value)) => {
+                    variables.insert(key, value);
+                }
+                None if pattern.ends_with(',') || word.starts_with(',') => pattern.push_str(&word),
+                None => {
+                    let text = format!("a word beside host {} is no `name=value`: left out", pattern.escape_debug());
+                    self.odd.push(text);
+                }
+            }
+        }
+        match hosts(&pattern) {
+            Ok(hosts) => {
+                for host in hosts {
+                    self.groups.entry(group.clone()).or_default().hosts.insert(host.clone());
+                    self.hosts.entry(host).or_default().extend(variables.clone());
+                }
+            }
+            Err(wrong) => self.odd.push(wrong),
+        }
     }
 
     /// Adds what a document says: groups by name, each with `hosts`, `children` and `vars`.
@@ -204,11 +229,16 @@ fn variable(word: &str) -> Option<(SmolStr, Value)> {
 }
 
 /// The hosts of a pattern: `node[01:03]` is node01, node02, node03; `rack[a:c]` and a step, `[0:10:5]`, as Ansible reads
-/// them. Several ranges multiply.
+/// them. Several ranges multiply; commas stand between several patterns.
 ///
 /// # Errors
 /// In words: a range that is none, or that stands for too many hosts.
-fn hosts(pattern: &str) -> Result<Vec<SmolStr>, String> {
+fn hosts(patterns: &str) -> Result<Vec<SmolStr>, String> {
+    let each = patterns.split(',').map(str::trim).filter(|pattern| !pattern.is_empty());
+    Ok(each.map(hosts_of).collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+fn hosts_of(pattern: &str) -> Result<Vec<SmolStr>, String> {
     let shown = pattern.escape_debug();
     let mut found = vec![String::new()];
     let mut rest = pattern;
@@ -261,6 +291,7 @@ mod tests {
             ("n[0:10:5]", vec!["n0", "n5", "n10"]),
             ("n[:1]", vec!["n0", "n1"]),
             ("r[a:b]n[1:2]", vec!["ran1", "ran2", "rbn1", "rbn2"]),
+            ("a,b[1:2], c,", vec!["a", "b1", "b2", "c"]),
         ] {
             assert_eq!(hosts(pattern).unwrap(), expected, "{pattern}");
         }
@@ -275,5 +306,21 @@ mod tests {
         ] {
             assert_eq!(hosts(pattern).unwrap_err(), wrong);
         }
+    }
+
+    #[test]
+    fn lines_of_an_ini_file() {
+        let text = "[kube_node]\na, b ,c ip=1\nd stray\n[kube_node:vars]\nx = 1\nnothing\n[kube_node:childern]\nmore\n";
+        let inventory = Inventory::of_ini(text);
+        assert_eq!(inventory.nodes().into_iter().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+        assert_eq!(inventory.host_variables("b")["ip"], "1");
+        assert_eq!(
+            inventory.odd(),
+            [
+                "a word beside host d is no `name=value`: left out",
+                "a line of [kube_node:vars] is no `name=value`: left out",
+                "[kube_node:childern] is neither a group, nor its children or vars: a line of it is left out",
+            ]
+        );
     }
 }
