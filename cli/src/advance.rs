@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::args::Format;
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
+use crate::order::DryRun;
 use crate::repository::{Repository, RepositoryArgs, advance_failure};
 use crate::{output, streams};
 
@@ -29,13 +30,20 @@ pub struct Args {
     /// The name of this decider; runs with one name are one decider, and there is one per repository
     #[arg(long, value_name = "NAME", default_value = "advance")]
     holder: String,
+
+    #[command(flatten)]
+    rehearsal: DryRun,
 }
 
 /// The forms it has.
 pub const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Yaml];
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Report {
+    /// Whether nothing was written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    dry_run: bool,
     commits: Vec<Commit>,
     reports: Vec<Message>,
     /// The commit of the rendered branch.
@@ -48,9 +56,12 @@ struct Report {
 
 #[derive(Serialize)]
 struct Commit {
-    id: String,
+    /// None in a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     cause: &'static str,
     subject: String,
+    message: String,
 }
 
 #[derive(Serialize)]
@@ -64,24 +75,39 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let identity = Identity { holder: args.holder.as_str().into(), term: None };
     let branches = repository.branches.clone();
     streams::talk(&format!("repository: {}", repository.git.remote_name()));
+    let dry_run = args.rehearsal.is_wanted();
+    if dry_run {
+        repository.git.rehearse();
+    }
     let advanced = advance::advance(&mut repository.git, &SystemClock, &Session::new(), &identity, &branches, None)
         .map_err(advance_failure)?;
     let written = rendered(&mut repository, &advanced)?;
     let report = Report {
+        dry_run,
         commits: advanced
             .pushed
             .iter()
-            .map(|c| Commit { id: c.id.to_string(), cause: c.cause.as_str(), subject: c.subject().to_owned() })
+            .map(|c| Commit {
+                id: (!dry_run).then(|| c.id.to_string()),
+                cause: c.cause.as_str(),
+                subject: c.subject().to_owned(),
+                message: c.message.clone(),
+            })
             .collect(),
         reports: advanced
             .reports
             .iter()
             .map(|r| Message { urgency: r.urgency.as_str(), text: r.text.clone() })
             .collect(),
-        rendered: written.as_ref().and_then(|written| written.commit.as_ref()).map(ToString::to_string),
+        rendered: written
+            .as_ref()
+            .filter(|_| !dry_run)
+            .and_then(|written| written.commit.as_ref())
+            .map(ToString::to_string),
         waiting: written.iter().flat_map(|written| &written.waiting).map(ToString::to_string).collect(),
     };
-    streams::data(&output::data(context.format(), &report, || text(&advanced))?)?;
+    streams::data(&output::data(context.format(), &report, || text(&advanced, dry_run))?)?;
+    args.rehearsal.say();
     for report in &advanced.reports {
         streams::talk(&report.text);
     }
@@ -116,6 +142,11 @@ fn rendered(repository: &mut Repository, advanced: &Advanced) -> Result<Option<W
     written.map(Some).map_err(|error| Failure::Environment(format!("the rendered branch: {error}")))
 }
 
-fn text(advanced: &Advanced) -> String {
+/// A line for each commit; in a dry run whole messages, as nothing else will show what moves.
+fn text(advanced: &Advanced, dry_run: bool) -> String {
+    if dry_run {
+        let messages: Vec<&str> = advanced.pushed.iter().map(|c| c.message.as_str()).collect();
+        return messages.join("\n");
+    }
     advanced.pushed.iter().map(|c| format!("{} {} {}\n", c.id.short(), c.cause.as_str(), c.subject())).collect()
 }

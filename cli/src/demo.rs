@@ -21,7 +21,7 @@ use stage::{Clusters, Stage};
 /// Play a day of a small fleet: push, tide, lost cluster, revert
 ///
 /// Needs nothing but Git. A fleet repository is made in a temporary folder, and three simulated clusters in this process:
-/// a push is applied, another prunes an app, a tide turns, a cluster dies and is failed over, and `git revert` takes that
+/// a push is applied, another prunes an app, a tide turns in steps, a cluster dies and is failed over, and `git revert` takes that
 /// back. Every commit that is shown is a real one. With --kubeconfig the clusters are real, and a drain takes the place of
 /// the tide and the lost cluster.
 #[derive(Debug, clap::Args)]
@@ -63,9 +63,15 @@ fn simulated(scratch: &Scratch) -> Result<(), Failure> {
         "A shop and a chat model",
     )?;
 
-    chapter(3, "The tide turns", "23:00 in Shanghai: the night phase is due. Nobody does anything.")?;
+    chapter(
+        3,
+        "The tide turns, in steps",
+        "23:00 in Shanghai: the night phase is due. Nobody does anything. At most 30 % of the replicas move at a time: they start in \
+         Europe, are seen ready, and only then stop in Asia.",
+    )?;
     stage.sleep_until(fleet::NIGHT_SECS)?;
-    stage.until("the replicas moved", |status| all_current(status) && ready(status, "chat", "eu-1") == 8)?;
+    let moved = |status: &Status| ready(status, "chat", "eu-1") == 8 && ready(status, "chat", "asia-1") == 2;
+    stage.until("the replicas moved", |status| all_current(status) && moved(status))?;
     stage.table()?;
 
     chapter(

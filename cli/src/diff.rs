@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use fleetwright_compiler::diff::FleetDiff;
 use fleetwright_compiler::source::{FileClass, MemoryFiles};
 use fleetwright_compiler::{Compiled, Session, diff, report};
 
@@ -33,6 +34,10 @@ pub struct Args {
     #[arg(conflicts_with = "rev")]
     head: Option<String>,
 
+    /// Name every cluster of what moves, however many fare alike
+    #[arg(long)]
+    all: bool,
+
     /// Exit with 1 when there are differences
     #[arg(long)]
     exit_code: bool,
@@ -60,10 +65,14 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         head
     };
     let after = fleet::compile(context, &session, &head)?;
-    fleet::say_record(&head);
-    let diff = diff::diff(&before, &after);
+    fleet::say_missing_live(&head);
+    let of_base = base.side();
+    let record = head.record().filter(|record| *record != of_base && record.commit.is_some());
+    let base = Some(of_base).filter(|base| base.commit.is_some());
+    let diff = FleetDiff { base, record, ..diff::diff(&before, &after) };
     streams::data(&match context.format() {
         Format::Markdown => report::diff_markdown(&diff),
+        format if args.all => output::data(format, &diff, || report::diff_text_whole(&diff))?,
         format => output::data(format, &diff, || report::diff_text(&diff))?,
     })?;
     if !diff.errors.is_empty() {

@@ -18,6 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fleetwright_compiler::base::branch::check_branch;
+use fleetwright_compiler::diff::Provenance;
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{FleetFiles, Limits, MemoryFiles, Overlay, SourceFile};
 use fleetwright_compiler::{CompileError, Compiled, Session};
@@ -41,8 +42,8 @@ enum Record {
     None,
     /// It lies beside the intents.
     Same,
-    /// Another tree, and what people call it.
-    Tree(Tree, String),
+    /// Another tree, and what is known of it.
+    Tree(Tree, Provenance),
 }
 
 /// The trees of one compile.
@@ -137,7 +138,8 @@ fn stated_record(place: &Place, name: &str, intents: &Tree) -> Result<Record, Fa
         Named::Revision => Tree::Git(place.revision(name)?),
         Named::Folder => Tree::Folder(FolderFiles::open(Path::new(name))?),
     };
-    Ok(if tree.is(intents) { Record::Same } else { Record::Tree(tree, name.to_owned()) })
+    let provenance = place.provenance(&tree, name);
+    Ok(if tree.is(intents) { Record::Same } else { Record::Tree(tree, provenance) })
 }
 
 /// The record of the live branch; beside the intents where there is no such branch, then with the name that `fleet.yaml`
@@ -148,7 +150,8 @@ fn live_record(place: &Place, intents: &Tree) -> Result<(Record, Option<String>)
     Ok(match live_revision(&git.repo, &branch.name)? {
         Some(revision) => {
             let tree = Tree::Git(place.revision(&revision)?);
-            (Record::Tree(tree, short(&revision).to_owned()), None)
+            let provenance = place.provenance(&tree, &revision);
+            (Record::Tree(tree, provenance), None)
         }
         None => (Record::Same, branch.stated.then_some(branch.name)),
     })
@@ -190,12 +193,28 @@ impl Opened {
         }
     }
 
-    /// What people call the other tree that the record comes from; `None` where there is none.
-    pub fn record_name(&self) -> Option<&str> {
+    /// Which record counts, where that is not a folder with the intents in it.
+    pub fn record(&self) -> Option<Provenance> {
         match &self.record {
-            Record::Tree(_, name) => Some(name),
-            Record::None | Record::Same => None,
+            Record::Tree(_, provenance) => Some(provenance.clone()),
+            Record::Same => self.whole(),
+            Record::None => None,
         }
+    }
+
+    /// Where intents and record are one revision: which.
+    fn whole(&self) -> Option<Provenance> {
+        match (&self.record, &self.revision) {
+            (Record::Same, Some(revision)) if self.intents.has_record().unwrap_or(false) => {
+                Some(self.place.provenance(&self.intents, revision))
+            }
+            (Record::Same | Record::Tree(..) | Record::None, _) => None,
+        }
+    }
+
+    /// What the intents are, for a side of a comparison.
+    pub fn side(&self) -> Provenance {
+        self.place.provenance(&self.intents, self.revision.as_deref().unwrap_or(&self.name))
     }
 
     /// Whether anything says what runs.
@@ -213,7 +232,9 @@ impl Opened {
     /// These intents with what another compile decided as their record.
     #[must_use]
     pub fn with_record(self, record: MemoryFiles, name: &str) -> Self {
-        Self { record: Record::Tree(Tree::Memory(record), name.to_owned()), ..self }
+        let tree = Tree::Memory(record);
+        let provenance = Provenance { name: name.to_owned(), commit: None, time: None, refresh: None };
+        Self { record: Record::Tree(tree, provenance), ..self }
     }
 
     /// The folder that `placements/` can be written into.
@@ -227,13 +248,23 @@ impl Opened {
             (Tree::Folder(_), Record::None) => Err(Failure::Guard(
                 "without a record, placements/ would forget what runs; leave out `--record none`".into(),
             )),
-            (_, Record::Tree(_, name)) => {
+            (_, Record::Tree(_, Provenance { name, .. })) => {
                 Err(Failure::Guard(format!("the record comes from `{name}`, not from this folder; {advice}")))
             }
             (Tree::Git(_) | Tree::Memory(_), _) => {
                 Err(Failure::Guard(format!("the intents come from `{}`, not from a folder; {advice}", self.name)))
             }
         }
+    }
+
+    /// The folder in which an order is carried out by writing `placements/`: of a fleet outside of Git, or with a record beside
+    /// its intents. Of any other fleet an order is a commit on the live branch of its repository, fetched or not.
+    ///
+    /// # Errors
+    /// When a tree cannot be read.
+    pub fn orders_folder(&self) -> Result<Option<&Path>, Failure> {
+        let Ok(folder) = self.record_folder() else { return Ok(None) };
+        Ok((self.place.git.is_none() || self.has_record()?).then_some(folder))
     }
 
     /// The bytes of a file that a compile of these trees read.
@@ -254,8 +285,8 @@ impl Opened {
             (None, None) => String::new(),
         };
         let record = match &self.record {
-            Record::Tree(Tree::Git(_) | Tree::Memory(_), name) => format!("{name}:{in_repository}"),
-            Record::Tree(Tree::Folder(_), name) => format!("{}/", name.trim_end_matches('/')),
+            Record::Tree(Tree::Git(_) | Tree::Memory(_), of) => format!("{}:{in_repository}", of.name),
+            Record::Tree(Tree::Folder(_), of) => format!("{}/", of.name.trim_end_matches('/')),
             Record::None | Record::Same => on_screen.clone(),
         };
         Paths { on_screen, record, in_repository }
@@ -313,10 +344,11 @@ pub fn disk_error(what: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::Environment(format!("cannot {what} {}: {error}", path.display()))
 }
 
-/// Says which record counts, where that is not the folder the command works on, or not the branch that was meant.
+/// Says which record counts, where that is not the folder the command works on, or not the branch that was meant: for
+/// commands whose output does not say it.
 pub fn say_record(opened: &Opened) {
-    if let Some(name) = opened.record_name() {
-        streams::talk(&format!("record: {name}"));
+    if let Some(record) = opened.record() {
+        streams::talk(&format!("record: {record}"));
     }
     say_missing_live(opened);
 }

@@ -92,13 +92,28 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         }
         Source::Kubespray(places) => {
             let imported = of_files(places, true, |files| Ok(kubespray::import(files, &name_of(&places.from)?)))?;
+            some_cluster(&imported, places, "inventory, such as inventory.ini or hosts.yaml with a group `kube_node`")?;
             write_repository(context, &imported, &places.to)
         }
         Source::Capi(places) => {
-            write_repository(context, &of_files(places, false, |files| Ok(capi::import(files)))?, &places.to)
+            let imported = of_files(places, false, |files| Ok(capi::import(files)))?;
+            some_cluster(
+                &imported,
+                places,
+                "Cluster of the group cluster.x-k8s.io in YAML or JSON, as `kubectl get -o yaml` prints it",
+            )?;
+            write_repository(context, &imported, &places.to)
         }
         Source::Live(args) => live::run(context, args),
     }
+}
+
+/// Nothing is written where nothing was found: an empty fleet looks like one that was imported.
+fn some_cluster(imported: &Imported, places: &Places, expected: &str) -> Result<(), Failure> {
+    if imported.files.keys().any(|path| path.starts_with("clusters/")) {
+        return Ok(());
+    }
+    Err(Failure::Refused(format!("error: nothing to import in {}: there is no {expected}", places.from.display())))
 }
 
 /// What the files below a folder become.

@@ -1,6 +1,7 @@
 //! What the commands have in common that write one commit to the live branch for a person.
 
 use fleetwright_compiler::Session;
+use fleetwright_reconciler::advance::Pushed;
 use fleetwright_reconciler::decide::Proposal;
 use fleetwright_reconciler::decide::orders::{Desk, OrderError};
 use fleetwright_reconciler::io::clock::SystemClock;
@@ -23,14 +24,50 @@ pub struct OrderArgs {
     /// Who orders it; default: `user.name` of Git
     #[arg(long, value_name = "NAME", env = "FLEETWRIGHT_BY")]
     by: Option<String>,
+
+    #[command(flatten)]
+    rehearsal: DryRun,
+}
+
+/// The option of every command that decides something.
+#[derive(Debug, clap::Args)]
+pub struct DryRun {
+    /// Show what would be committed or written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl DryRun {
+    /// Whether nothing is to be written.
+    pub fn is_wanted(&self) -> bool {
+        self.dry_run
+    }
+
+    /// Says that nothing was written.
+    pub fn say(&self) {
+        if self.dry_run {
+            streams::talk("dry run: nothing was written");
+        }
+    }
+}
+
+impl OrderArgs {
+    /// Whether nothing is to be written.
+    pub fn dry_run(&self) -> &DryRun {
+        &self.rehearsal
+    }
 }
 
 /// The forms they have.
 pub const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Yaml];
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Report {
-    /// The commit; none where nothing had to change.
+    /// Whether nothing was written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    dry_run: bool,
+    /// The commit; none where nothing had to change, and in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,16 +84,28 @@ pub fn run(
     let person = person(args, repository.user.as_ref())?;
     let branches = repository.branches.clone();
     streams::talk(&format!("repository: {}", repository.git.remote_name()));
+    let dry_run = args.dry_run().is_wanted();
+    if dry_run {
+        repository.git.rehearse();
+    }
     let pushed =
         order(&mut repository.git, &SystemClock, &Session::new(), &branches, &person, &mut make).map_err(failure)?;
     let report = Report {
-        id: pushed.as_ref().map(|pushed| pushed.id.to_string()),
+        dry_run,
+        id: pushed.as_ref().filter(|_| !dry_run).map(|pushed| pushed.id.to_string()),
         message: pushed.as_ref().map(|pushed| pushed.message.clone()),
     };
-    let text = || pushed.as_ref().map_or_else(String::new, |pushed| format!("{}\n\n{}", pushed.id, pushed.message));
+    let text = || {
+        let text = |pushed: &Pushed| match dry_run {
+            true => pushed.message.clone(),
+            false => format!("{}\n\n{}", pushed.id, pushed.message),
+        };
+        pushed.as_ref().map_or_else(String::new, text)
+    };
     streams::data(&output::data(context.format(), &report, text)?)?;
+    args.dry_run().say();
     if pushed.is_none() {
-        streams::talk(&format!("`{}` says so already: nothing was committed", branches.live));
+        streams::talk(&format!("`{}` says so already: nothing is to be committed", branches.live));
     }
     Ok(Outcome::Done)
 }

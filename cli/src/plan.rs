@@ -7,6 +7,7 @@ use std::path::Path;
 
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::placements::{self, PlacedApp};
+use fleetwright_compiler::report::PlanReport;
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::FileClass;
 use fleetwright_compiler::{Compiled, Session, report, schedule};
@@ -35,6 +36,10 @@ pub struct Args {
     #[arg(long, value_name = "INSTANT", conflicts_with = "write")]
     at: Option<At>,
 
+    /// Name every cluster, with pools and loads: the same as `-o wide`
+    #[arg(long)]
+    all: bool,
+
     /// Exit with 1 when the plan differs from the record
     #[arg(long)]
     exit_code: bool,
@@ -48,9 +53,9 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let folder = if args.write { Some(opened.record_folder()?.to_path_buf()) } else { None };
     let scenario = Scenario { instant: args.at.as_ref().map(At::instant).transpose()?, ..Scenario::default() };
     let compiled = fleet::compile_supposing(context, &Session::new(), &opened, &scenario)?;
-    fleet::say_record(&opened);
-    let report = report::plan(&compiled);
-    let wide = context.format() == Format::Wide;
+    fleet::say_missing_live(&opened);
+    let report = PlanReport { record: opened.record(), ..report::plan(&compiled) };
+    let wide = args.all || context.format() == Format::Wide;
     streams::data(&output::data(context.format(), &report, || report.to_text(wide))?)?;
     if let Some(folder) = folder {
         write_placements(&folder, &compiled)?;

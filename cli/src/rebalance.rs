@@ -9,12 +9,13 @@ use fleetwright_compiler::base::labels::LabelQuery;
 use fleetwright_compiler::model::Fleet;
 use fleetwright_compiler::rebalance::{Budget, Rebalance};
 use fleetwright_compiler::{Compiled, Session};
-use fleetwright_reconciler::decide::orders;
+use fleetwright_reconciler::decide::orders::{self, OrderError};
 
 use crate::args::Format;
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::order::{self, OrderArgs};
+use crate::why::nearest_of;
 use crate::{fleet, output, plan, streams};
 
 /// Place apps afresh, as if they were new
@@ -24,14 +25,15 @@ use crate::{fleet, output, plan, streams};
 /// cluster; the next run goes on, and one that finds everything in place does nothing. Suspended apps, Jobs and apps with
 /// volumes stay where they are.
 ///
-/// In a folder the placements are written into `placements/`; of a Git repository with a live branch, it is a commit there.
+/// Outside of Git, and where `placements/` lies beside the intents, it is written there; else it is a commit on the live branch of
+/// the repository.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     order: OrderArgs,
 
     /// Apps with these labels, as `kubectl -l` takes them
-    #[arg(short = 'l', long = "selector", value_name = "QUERY", required_unless_present = "team")]
+    #[arg(short = 'l', long = "selector", value_name = "QUERY")]
     labels: Option<LabelQuery>,
 
     /// Apps of this team
@@ -41,10 +43,6 @@ pub struct Args {
     /// The most replicas that may leave their cluster: a number, or a share of what the apps run (20%)
     #[arg(long, value_name = "N|%", value_parser = budget)]
     max_move: Option<Budget>,
-
-    /// Show what would move, by the intents at -C and the record, and write nothing
-    #[arg(long)]
-    dry_run: bool,
 }
 
 /// The forms it has.
@@ -63,12 +61,18 @@ fn budget(text: &str) -> Result<Budget, String> {
 
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let budget = args.max_move.unwrap_or(Budget::Unlimited);
-    let select = |fleet: &Fleet| selected(fleet, args);
+    if args.labels.is_none() && args.team.is_none() {
+        return Err(Failure::Usage(
+            "which apps? `-l KEY=VALUE` names those with labels, `--team TEAM` those of a team; both together, those of both"
+                .to_owned(),
+        ));
+    }
     let opened = fleet::open(context);
-    let folder = opened.as_ref().ok().and_then(|opened| opened.record_folder().ok());
-    if !args.dry_run && folder.is_none() {
+    let folder = opened.as_ref().map_or(Ok(None), fleet::Opened::orders_folder)?;
+    if folder.is_none() {
         return order::run(context, &args.order, |desk, _| {
-            let (proposal, found) = orders::rebalance(desk, &select, budget)?;
+            let apps = selected(&desk.current.fleet, args).map_err(OrderError::Wrong)?;
+            let (proposal, found) = orders::rebalance(desk, &|_| apps.clone(), budget)?;
             say_left(&desk.current.fleet, &found);
             Ok(proposal)
         });
@@ -77,26 +81,40 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let opened = opened?;
     let compiled = fleet::compile(context, &Session::new(), &opened)?;
     fleet::say_record(&opened);
-    let apps = select(&compiled.fleet);
-    if apps.is_empty() {
-        return Err(Failure::Usage("no App is selected".to_owned()));
-    }
+    let apps = selected(&compiled.fleet, args).map_err(Failure::Usage)?;
     let found = orders::rebalance_of(&compiled, &apps, budget);
     let report = Report::new(&compiled.fleet, &found);
     streams::data(&output::data(context.format(), &report, || report.to_text())?)?;
-    if let Some(folder) = folder.filter(|_| !args.dry_run) {
-        write(&folder, &compiled, &found)?;
+    match folder.filter(|_| !args.order.dry_run().is_wanted()) {
+        Some(folder) => write(&folder, &compiled, &found)?,
+        None => args.order.dry_run().say(),
     }
     Ok(Outcome::Done)
 }
 
-fn selected(fleet: &Fleet, args: &Args) -> BTreeSet<AppId> {
+/// The apps that are meant; the error says why there are none.
+fn selected(fleet: &Fleet, args: &Args) -> Result<BTreeSet<AppId>, String> {
+    if let Some(team) = &args.team
+        && !fleet.teams.iter().any(|of| of.name == *team)
+    {
+        let near = nearest_of(team, fleet.teams.iter().map(|team| team.name.to_string()));
+        let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        return Err(format!("there is no team `{}`{hint}", team.escape_debug()));
+    }
     let meant = |id: &AppId| {
         let app = fleet.app(*id);
         args.team.as_ref().is_none_or(|team| fleet.team(app.team).name == *team)
             && args.labels.as_ref().is_none_or(|labels| labels.matches(&app.labels))
     };
-    fleet.app_ids().filter(meant).collect()
+    let apps: BTreeSet<AppId> = fleet.app_ids().filter(meant).collect();
+    if apps.is_empty() {
+        let of_team = args.team.as_ref().map(|team| format!(" of team {team}")).unwrap_or_default();
+        let labels =
+            args.labels.as_ref().map_or("", |_| " has the labels of `-l`: labels of Apps count, in their `metadata`");
+        let none = if labels.is_empty() { " exists" } else { labels };
+        return Err(format!("no App{of_team}{none}"));
+    }
+    Ok(apps)
 }
 
 /// Only what is rebalanced is written: what else the plan would change is another decision.
@@ -111,6 +129,9 @@ fn say_left(fleet: &Fleet, found: &Rebalance) {
         streams::talk(&format!("{}: {why}", fleet.app_name(*id)));
     }
 }
+
+/// Clusters of a workload that the text names; the data names all.
+const LISTED: usize = 8;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -153,8 +174,11 @@ impl Report {
         let mut text = format!("{} of {} replicas move\n", self.moved, self.running);
         for moves in self.moves.chunk_by(|a, b| a.app == b.app && a.workload == b.workload) {
             let Some(first) = moves.first() else { continue };
-            let parts: Vec<String> =
-                moves.iter().map(|m| format!("{} {} -> {}", m.cluster, m.before, m.after)).collect();
+            let shown = moves.iter().take(LISTED);
+            let mut parts: Vec<String> = shown.map(|m| format!("{} {} -> {}", m.cluster, m.before, m.after)).collect();
+            if moves.len() > LISTED {
+                parts.push(format!("and {} more clusters", moves.len() - LISTED));
+            }
             text.push_str(&format!("  {} {}: {}\n", first.app, first.workload, parts.join(", ")));
         }
         for left in &self.left {

@@ -75,6 +75,9 @@ fn show(context: &Context, args: &Show) -> Result<Outcome, Failure> {
     let report = report::tides(&compiled, args.tide.as_deref(), at);
     let wide = context.format() == Format::Wide;
     streams::data(&output::data(context.format(), &report, || report.to_text(wide))?)?;
+    if compiled.fleet.tides.is_empty() {
+        streams::talk("the fleet has no Tide: one is a file in policies/, `fleetwright explain tide` says of what");
+    }
     Ok(Outcome::Done)
 }
 

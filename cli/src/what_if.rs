@@ -42,6 +42,10 @@ pub struct Args {
     #[arg(long, value_name = "INSTANT|now")]
     at: Option<At>,
 
+    /// Show every scenario and name every cluster: the same as `-o wide`
+    #[arg(long)]
+    all: bool,
+
     /// Exit with 1 when something would be left undone
     #[arg(long)]
     exit_code: bool,
@@ -69,10 +73,11 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
             Some(fleet::compile_supposing(context, &session, &opened, &scenario)?)
         }
     };
-    fleet::say_record(&opened);
+    fleet::say_missing_live(&opened);
     let then = then.as_ref().unwrap_or(&compiled);
-    let report = WhatIfReport { scenarios: scenarios(&compiled, then, &changes, &losses)?, changes: words };
-    let wide = context.format() == Format::Wide;
+    let scenarios = scenarios(&compiled, then, &changes, &losses)?;
+    let report = WhatIfReport { record: opened.record(), scenarios, changes: words };
+    let wide = args.all || context.format() == Format::Wide;
     streams::data(&match context.format() {
         Format::Markdown => report::what_if_markdown(&report),
         format => output::data(format, &report, || report::what_if_text(&report, wide))?,

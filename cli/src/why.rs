@@ -3,6 +3,7 @@
 use fleetwright_compiler::base::name::nearest;
 use fleetwright_compiler::base::{AppId, ClusterId};
 use fleetwright_compiler::model::Fleet;
+use fleetwright_compiler::report::WhyReport;
 use fleetwright_compiler::{Session, report};
 
 use crate::args::Format;
@@ -21,6 +22,10 @@ pub struct Args {
 
     /// This cluster first, in detail
     cluster: Option<String>,
+
+    /// Name every cluster, however many fare alike: the same as `-o wide`
+    #[arg(long)]
+    all: bool,
 }
 
 /// The forms it has.
@@ -31,9 +36,10 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let compiled = fleet::compile(context, &Session::new(), &opened)?;
     let app = app_named(&compiled.fleet, &args.app)?;
     let cluster = args.cluster.as_deref().map(|name| cluster_named(&compiled.fleet, name)).transpose()?;
-    fleet::say_record(&opened);
-    let report = report::why(&compiled, app, cluster, &|file| opened.read(file));
-    let wide = context.format() == Format::Wide;
+    fleet::say_missing_live(&opened);
+    let why = report::why(&compiled, app, cluster, &|file| opened.read(file));
+    let report = WhyReport { record: opened.record(), ..why };
+    let wide = args.all || context.format() == Format::Wide;
     streams::data(&output::data(context.format(), &report, || report.to_text(wide))?)?;
     Ok(Outcome::Done)
 }

@@ -159,7 +159,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     let rendered = render::render(&fleet, &variants, &plan);
     variants.report_late(&fleet, &mut diagnostics);
     locate::objects(overlay, &files, &source_limits, &mut diagnostics)?;
-    diagnostics.extend(report::deficits(&fleet, &target));
+    diagnostics.extend(report::deficits(&fleet, &variants, &record, &target));
     diagnostics.extend(report::pools(&fleet, &target));
     diagnostics.extend(report::lapses(&fleet, &lapses));
     diagnostics.extend(report::references(&fleet, &variants, &plan));

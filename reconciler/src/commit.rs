@@ -60,8 +60,10 @@ pub enum Cause {
     Settle,
     /// A person took a decision back.
     Undo,
-    /// A person froze or released apps.
+    /// A person froze apps.
     Suspend,
+    /// A person let apps go on that were frozen.
+    Resume,
     /// A person approved something.
     Approve,
     /// Another decider took over.
@@ -76,7 +78,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Failover,
         Self::Return,
         Self::Lifecycle,
@@ -86,6 +88,7 @@ impl Cause {
         Self::Settle,
         Self::Undo,
         Self::Suspend,
+        Self::Resume,
         Self::Approve,
         Self::Promote,
         Self::Rebalance,
@@ -106,6 +109,7 @@ impl Cause {
             Self::Settle => "Settle",
             Self::Undo => "Undo",
             Self::Suspend => "Suspend",
+            Self::Resume => "Resume",
             Self::Approve => "Approve",
             Self::Promote => "Promote",
             Self::Rebalance => "Rebalance",

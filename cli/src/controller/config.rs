@@ -1,9 +1,10 @@
 //! Settings of the controller: flags, then the environment, then the file, then what nobody stated.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::base::{SmolStr, Span, Spanned};
+use fleetwright_compiler::yaml::{self, DecodeErrorKind};
 use fleetwright_reconciler::io::kube::Connection;
 use fleetwright_reconciler::io::notify::CommandNotifier;
 use serde::Deserialize;
@@ -33,7 +34,7 @@ struct File {
     /// As `--poll-secs`.
     poll_secs: Option<u64>,
     /// As `--listen`.
-    listen: Option<String>,
+    listen: Option<Spanned<String>>,
     /// Elects one of several processes by a Lease in a cluster.
     lease: Option<LeaseFile>,
     /// What is run to tell people of what only they can mend: a program and its arguments. The message is its input.
@@ -41,7 +42,7 @@ struct File {
     notify: Vec<String>,
     /// Clusters that are reached in another way than by a context of the kubeconfig.
     #[serde(default)]
-    clusters: BTreeMap<SmolStr, ConnectionFile>,
+    clusters: BTreeMap<SmolStr, Spanned<ConnectionFile>>,
 }
 
 /// Which Lease, and in which cluster.
@@ -117,29 +118,30 @@ impl Settings {
     /// # Errors
     /// When the file cannot be read, or says something that does not fit.
     pub fn of(args: &Args) -> Result<Self, Failure> {
-        let file = match &args.config {
-            Some(path) => {
-                let text = std::fs::read_to_string(path).map_err(|e| crate::fleet::disk_error("read", path, &e))?;
-                read(&text).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?
-            }
-            None => File::default(),
+        let text = match &args.config {
+            Some(path) => std::fs::read_to_string(path).map_err(|e| crate::fleet::disk_error("read", path, &e))?,
+            None => String::new(),
         };
-        let listen = match (args.listen, file.listen) {
+        let source = Source { path: args.config.as_deref().unwrap_or(Path::new("")), text: &text };
+        let file = source.read()?;
+        let listen = match (args.listen, &file.listen) {
             (Some(listen), _) => listen,
-            (None, stated) => {
-                let text = stated.unwrap_or_else(|| LISTEN.to_owned());
-                text.parse().map_err(|e| Failure::Usage(format!("listen: `{text}`: {e}")))?
+            (None, Some(Spanned { value, span })) => {
+                value.parse().map_err(|e| source.wrong(*span, &format!("listen: `{value}`: {e}")))?
             }
+            (None, None) => LISTEN.parse().map_err(|e| Failure::Bug(format!("{LISTEN}: {e}")))?,
         };
         let cluster = args.cluster.clone().or(file.cluster);
         let apply_only = args.apply_only || file.apply_only;
         if apply_only && cluster.is_some() {
             return Err(Failure::Usage(
-                "`cluster` and `applyOnly` exclude each other: an agent decides nothing".to_owned(),
+                "`cluster` (--cluster) and `applyOnly` (--apply-only) exclude each other, whether a flag or the file states them: \
+                 an agent of one cluster decides nothing anyway"
+                    .to_owned(),
             ));
         }
         let connections = file.clusters.into_iter().map(|(name, stated)| {
-            let connection = connection(&name, stated)?;
+            let connection = connection(&name, stated, &source)?;
             Ok((name, connection))
         });
         Ok(Self {
@@ -164,22 +166,66 @@ impl Settings {
     }
 }
 
-fn read(text: &str) -> Result<File, String> {
-    if text.trim().is_empty() {
-        return Ok(File::default());
-    }
-    serde_yaml::from_str(text).map_err(|e| e.to_string())
+/// The file that settings are read from.
+struct Source<'a> {
+    path: &'a Path,
+    text: &'a str,
 }
 
-fn connection(name: &SmolStr, stated: ConnectionFile) -> Result<Connection, Failure> {
-    match stated {
+impl Source<'_> {
+    /// An empty file states nothing.
+    fn read(&self) -> Result<File, Failure> {
+        let (documents, errors) = yaml::compose(self.text, &yaml::Limits::default());
+        if let Some(error) = errors.first() {
+            return Err(self.wrong(error.span, &error.to_string()));
+        }
+        let mut roots = documents.iter().filter_map(|document| document.root.as_ref());
+        let Some(root) = roots.next() else { return Ok(File::default()) };
+        if let Some(second) = roots.next() {
+            return Err(self.wrong(second.span, "a second document: the settings are one"));
+        }
+        yaml::decode(root).map_err(|error| {
+            let error = error.with_source(self.text);
+            let field = match &error.kind {
+                DecodeErrorKind::UnknownField { .. } | DecodeErrorKind::MissingField { .. } => String::new(),
+                _ => field_at(root, error.span).map(|field| format!("`{field}`: ")).unwrap_or_default(),
+            };
+            let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+            self.wrong(error.span, &format!("{field}{error}{hint}"))
+        })
+    }
+
+    /// What is wrong at a place: `config.yaml:3:7: …`.
+    fn wrong(&self, span: Span, what: &str) -> Failure {
+        let (line, column) = yaml::LineIndex::new(self.text).position(span.start);
+        Failure::Usage(format!("{}:{line}:{column}: {what}", self.path.display()))
+    }
+}
+
+/// The field that a place is in: `clusters.eu.context`.
+fn field_at(root: &yaml::Node<'_>, span: Span) -> Option<String> {
+    let (mut node, mut path) = (root, Vec::new());
+    while let yaml::Yaml::Map(entries) = &node.value {
+        let holds = |of: Span| of.start <= span.start && span.end <= of.end;
+        let Some((key, value)) = entries.iter().find(|(key, value)| holds(key.span) || holds(value.span)) else {
+            break;
+        };
+        path.push(key.text.to_string());
+        node = value;
+    }
+    (!path.is_empty()).then(|| path.join("."))
+}
+
+fn connection(name: &SmolStr, stated: Spanned<ConnectionFile>, source: &Source<'_>) -> Result<Connection, Failure> {
+    match stated.value {
         ConnectionFile { context: None, kubeconfig: None, in_cluster: true } => Ok(Connection::InCluster),
         ConnectionFile { context, kubeconfig, in_cluster: false } if context.is_some() || kubeconfig.is_some() => {
             Ok(Connection::Context { context, kubeconfig })
         }
-        ConnectionFile { .. } => Err(Failure::Usage(format!(
-            "clusters.{name}: expected `inCluster: true`, or `context` or `kubeconfig` or both"
-        ))),
+        ConnectionFile { .. } => Err(source.wrong(
+            stated.span,
+            &format!("`clusters.{name}`: expected `inCluster: true`, or `context` or `kubeconfig` or both"),
+        )),
     }
 }
 
@@ -242,11 +288,26 @@ mod tests {
     #[test]
     fn a_file_that_says_something_else_is_refused() {
         for (text, expected) in [
-            ("poll: 3\n", "config.yaml: unknown field `poll`, expected one of"),
-            ("listen: here\n", "listen: `here`: expected an address"),
-            ("clusters: {a: {}}\n", "clusters.a: expected `inCluster: true`"),
-            ("clusters: {a: {inCluster: true, context: b}}\n", "clusters.a: expected"),
-            ("cluster: a\napplyOnly: true\n", "`cluster` and `applyOnly` exclude each other"),
+            ("poll: 3\n", "config.yaml:1:1: unknown field `poll`; expected fields: repo, intents"),
+            (
+                "repo: x\nPollSecs: 3\n",
+                "config.yaml:2:1: unknown field `PollSecs`; write `pollSecs`: names are case-sensitive",
+            ),
+            ("pollSecs: soon\n", "config.yaml:1:11: `pollSecs`: expected"),
+            (
+                "repo: x\nclusters:\n  a: {context: [b]}\n",
+                "config.yaml:3:16: `clusters.a.context`: expected a string, found a list",
+            ),
+            ("repo: a\nrepo: b\n", "config.yaml:2:1: "),
+            ("repo: [\n", "config.yaml:"),
+            ("repo: a\n---\nrepo: b\n", "config.yaml:3:1: a second document: the settings are one"),
+            ("listen: here\n", "config.yaml:1:9: listen: `here`: expected an address"),
+            ("clusters: {a: {}}\n", "config.yaml:1:15: `clusters.a`: expected `inCluster: true`"),
+            ("clusters: {a: {inCluster: true, context: b}}\n", "`clusters.a`: expected"),
+            (
+                "cluster: a\napplyOnly: true\n",
+                "`cluster` (--cluster) and `applyOnly` (--apply-only) exclude each other",
+            ),
         ] {
             match settings(text, &[]) {
                 Err(Failure::Usage(found)) => assert!(found.contains(expected), "{text}: {found}"),

@@ -3,8 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use fleetwright_compiler::diff::Provenance;
 use fleetwright_compiler::source::{FilesError, FleetFiles, MemoryFiles, RepoPath};
 use fleetwright_files::{FolderFiles, GitFiles, GitPlace, discover};
+use fleetwright_reconciler::instant;
 
 use crate::exit::Failure;
 
@@ -79,6 +81,44 @@ impl Place {
             )));
         };
         Ok(GitFiles::open_below(&git.repo, revision, &git.prefix)?)
+    }
+
+    /// Where a tree comes from: the name that people use, and of a revision the commit, its time, and how to get a newer one.
+    pub fn provenance(&self, tree: &Tree, name: &str) -> Provenance {
+        let (commit, time) = match tree {
+            Tree::Git(git) => (git.commit_id(), git.commit_time_secs().map(|secs| instant::text(secs).to_string())),
+            Tree::Folder(_) | Tree::Memory(_) => (None, None),
+        };
+        let refresh = commit.as_ref().and_then(|commit| self.refresh(name, commit));
+        Provenance { name: short(name).to_owned(), commit, time, refresh }
+    }
+
+    /// How to get a newer commit of a branch: a copy of a remote's is as old as the last fetch, and a branch here counts
+    /// before one of `origin`.
+    fn refresh(&self, name: &str, commit: &str) -> Option<String> {
+        let full = if name.starts_with("refs/") { name.to_owned() } else { self.branch(name)? };
+        if let Some((remote, branch)) = full.strip_prefix("refs/remotes/").and_then(|rest| rest.split_once('/')) {
+            return Some(format!("as last fetched: `git fetch {remote} {branch}` looks for a newer one"));
+        }
+        let branch = full.strip_prefix("refs/heads/")?;
+        let origin = self.revision(&format!("refs/remotes/origin/{branch}")).ok()?.commit_id()?;
+        Some(if origin == commit {
+            format!("as last fetched: `git fetch origin {branch}:{branch}` looks for a newer one")
+        } else {
+            let at = origin.get(..12).unwrap_or(&origin);
+            format!(
+                "the branch here counts, and origin/{branch} is at {at}: `git fetch origin {branch}:{branch}` brings the branch up to it"
+            )
+        })
+    }
+
+    /// The full name of a branch that people name in short.
+    fn branch(&self, name: &str) -> Option<String> {
+        if name.contains(['~', '^', ':', '@']) {
+            return None;
+        }
+        let full = ["refs/heads/", "refs/remotes/"].map(|prefix| format!("{prefix}{name}"));
+        full.into_iter().find(|full| self.revision(full).is_ok())
     }
 }
 

@@ -63,6 +63,67 @@ fn main_goes_live_and_people_decide() {
     says(&line(Path::new("/"), &format!("advance --holder other --repo {}", bare.display())), 0, "up to date");
 }
 
+/// Every command that decides shows what it would commit, and leaves the remote as it was.
+#[test]
+fn a_dry_run_writes_nothing() {
+    let (_folder, fleet) = cloned();
+    let dry = line(&fleet, "advance --dry-run");
+    says(&dry, 0, "Fleetwright-Cause: Pin");
+    says(&dry, 0, "dry run: nothing was written");
+    assert_eq!(git(&fleet.join("../remote.git"), "branch --list live"), "");
+    says(&line(&fleet, "advance"), 0, "Pin");
+    let live = remote_live(&fleet);
+    says(&line(&fleet, "advance --dry-run"), 0, "nothing is due");
+    for (order, says_) in [
+        ("drain prod-eu", "Drain prod-eu"),
+        ("failover prod-eu", "Failover"),
+        ("suspend shop/web", "Suspend shop/web"),
+        ("promote-decider other", "term 2"),
+    ] {
+        let run = line(&fleet, &format!("{order} --dry-run"));
+        says(&run, 0, says_);
+        says(&run, 0, "dry run: nothing was written");
+        let data = line(&fleet, &format!("{order} --dry-run -o json"));
+        says(&data, 0, "\"dryRun\": true");
+        assert!(!data.stdout.contains("\"id\""), "{}", data.stdout);
+        assert_eq!(remote_live(&fleet), live, "{order}");
+    }
+    says(&line(&fleet, "rebalance --team shop --dry-run"), 0, "dry run: nothing was written");
+    says(&line(&fleet, "rebalance --dry-run"), 2, "`--team TEAM` those of a team");
+    says(&line(&fleet, "rebalance --team shpo"), 2, "there is no team `shpo`; did you mean `shop`?");
+    says(&line(&fleet, "rebalance -l no=such"), 2, "no App has the labels of `-l`");
+    assert_eq!(remote_live(&fleet), live);
+}
+
+/// Reports name the commit of the record, its time, and how to get a newer one.
+#[test]
+fn reports_say_which_record_counts() {
+    let (_folder, fleet) = cloned();
+    says(&line(&fleet, "advance"), 0, "Pin");
+    git(&fleet, "fetch -q origin");
+    let live = remote_live(&fleet);
+    let head = format!("Record: origin/live at {} of 2", live.get(..12).expect("an id"));
+    let hint = "; as last fetched: `git fetch origin live` looks for a newer one\n";
+    for command in ["plan", "why shop/web", "what-if --replicas shop/web=3", "diff", "diff main"] {
+        let run = line(&fleet, command);
+        assert_code(&run, 0);
+        let text = run.stdout.replace("Base: ", "Record: ");
+        assert!(text.contains(&head) && text.contains(hint), "{command}: {}", run.stdout);
+        let data = line(&fleet, &format!("{command} -o json"));
+        assert!(data.stdout.contains(&format!("\"commit\": \"{live}\"")), "{command}: {}", data.stdout);
+    }
+    // one here counts before that of the remote, and that it lags behind is said
+    git(&fleet, "branch -q live origin/live");
+    let now = format!("Record: live at {}", live.get(..12).expect("an id"));
+    says(&line(&fleet, "plan"), 0, &now);
+    says(&line(&fleet, "suspend shop/web"), 0, "Suspend");
+    git(&fleet, "fetch -q origin");
+    let newer = remote_live(&fleet);
+    let lags = format!("the branch here counts, and origin/live is at {}", newer.get(..12).expect("an id"));
+    says(&line(&fleet, "plan"), 0, &lags);
+    says(&line(&fleet, "plan"), 0, "`git fetch origin live:live`");
+}
+
 #[test]
 fn what_does_not_compile_stays_out_and_is_said() {
     let (_folder, fleet) = cloned();

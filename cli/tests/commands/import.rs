@@ -77,6 +77,13 @@ fn inventories_and_management_clusters() {
         assert!(here.join(to).join(format!("clusters/{cluster}.yaml")).exists(), "{source}");
     }
     assert_code(&line(here, "import capi nowhere --to x"), 5);
+    write(here, "nothing/other.yaml", "kind: Else\n");
+    for source in ["capi", "kubespray"] {
+        let run = line(here, &format!("import {source} nothing --to x"));
+        assert_code(&run, 3);
+        assert!(run.stderr.contains("nothing to import in nothing: there is no "), "{}", run.stderr);
+        assert!(!here.join("x").exists());
+    }
 }
 
 /// Without a cluster; one that answers is a scenario of `fleetwright-e2e`.

@@ -6,9 +6,9 @@ use super::{assert_code, line, new_fleet, workspace, write};
 fn losses_are_tried_and_nothing_is_written() {
     let root = workspace();
     let facts = [
-        ("--lose cluster=eu-2", 0, "Without cluster eu-2: 2 replicas start elsewhere, 3 run nowhere"),
+        ("--lose cluster=eu-2", 0, "Without cluster eu-2: 2 replicas start elsewhere, 3 more run nowhere"),
         ("--lose cluster=eu-2 --exit-code", 1, "shop/checkout-staging: 1 of 1 replicas"),
-        ("--lose cluster=eu-1 --exit-code", 0, "Without cluster eu-1: 6 replicas start elsewhere, 0 run nowhere"),
+        ("--lose cluster=eu-1 --exit-code", 0, "Without cluster eu-1: 6 replicas start elsewhere, 0 more run nowhere"),
         ("--lose any-cluster", 0, "LOST          MOVED  MISSING"),
         ("--lose any-region -o json", 0, "\"region us-east\""),
         ("--lose region=us-east -o markdown", 0, "| region us-east | 0 |"),

@@ -20,6 +20,8 @@ pub struct GitFiles {
     repo: PathBuf,
     revision: String,
     commit: Option<Oid>,
+    /// When it was committed, in seconds since 1970.
+    time_secs: Option<i64>,
     tree: Oid,
     pool: Mutex<Vec<Repository>>,
 }
@@ -42,15 +44,22 @@ impl GitFiles {
         let handle = revision::open_repository(repo)?;
         let (commit, root) = revision::resolve(&handle, repo, revision)?;
         let tree = if prefix.is_root() { root } else { subtree(&handle, root, prefix, revision)? };
+        let time_secs = commit.and_then(|id| Some(handle.find_commit(id).ok()?.time().seconds()));
         // Relative paths would follow the process's working directory.
         let repo = handle.path().to_path_buf();
-        Ok(Self { repo, revision: revision.to_owned(), commit, tree, pool: Mutex::new(vec![handle]) })
+        Ok(Self { repo, revision: revision.to_owned(), commit, time_secs, tree, pool: Mutex::new(vec![handle]) })
     }
 
     /// The commit the revision stands for, in hexadecimal; `None` when it names a tree.
     #[must_use]
     pub fn commit_id(&self) -> Option<String> {
         self.commit.map(|id| id.to_string())
+    }
+
+    /// When that commit was made, in seconds since 1970.
+    #[must_use]
+    pub fn commit_time_secs(&self) -> Option<i64> {
+        self.time_secs
     }
 
     fn with_handle<T>(

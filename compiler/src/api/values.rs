@@ -72,7 +72,7 @@ impl JsonSchema for IntOrPercent {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A count (3) or a share (20%).",
+            "description": "A count (3) or a share from 0% to 100% (20%).",
             "anyOf": [
                 {"type": "integer", "minimum": 0, "maximum": 4_294_967_295_u32},
                 {"type": "string", "pattern": "^0*(100|[1-9]?[0-9])%$"}

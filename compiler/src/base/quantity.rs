@@ -4,9 +4,11 @@
 //! Invariants: a value is `mantissa x 10^exponent` with no trailing zero in the mantissa and an exponent of -9 or more,
 //! so that equal values have equal parts; finer fractions are rounded away from zero to nano, as Kubernetes does.
 //! The form it was written in (family of suffixes, and for some the text) matters to [`Quantity::canonical`] only.
-//! The text is read and written in `text`; `int64` tells what Kubernetes computes; what is booked are [`amount`]s.
+//! The text is read and written in `text`; `int64` tells what Kubernetes computes; what is booked are [`amount`]s, and
+//! `plain` is how people read those.
 
 mod int64;
+mod plain;
 mod text;
 
 use std::cmp::Ordering;
@@ -19,6 +21,8 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 use smol_str::SmolStr;
 use thiserror::Error;
+
+pub use plain::{amount_at_least, plain_amount, plain_pair};
 
 /// The finest fraction kept: 10^-9.
 const NANO: i32 = -9;

@@ -8,6 +8,7 @@ use super::clusters::{ClusterDiff, cluster_diffs};
 use super::impact::{ClusterImpact, OverBudget, impacts, over_budget};
 use super::objects::{ObjectDiff, object_diffs};
 use super::placements::{AppDiff, app_diffs};
+use super::provenance::Provenance;
 use super::rules::{RuleChange, rule_changes};
 use super::shortfall::{AppShortfall, Guard, Shortfall};
 use super::steps::{StepsReport, to_make};
@@ -18,6 +19,12 @@ use crate::diag::{Code, Diagnostic, Place, codes};
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetDiff {
+    /// What it starts from, as people call it, with the commit. Whoever opened it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<Provenance>,
+    /// The record that counts for what is compared, where that lies elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<Provenance>,
     /// Apps that a team's quota refuses now and did not refuse before, or that no longer state what it counts, and apps that no
     /// longer survive what they must. A
     /// person's change caused that, so a diff with any of these fails (exit code 3). They are among `new_shortfalls` too.
@@ -79,6 +86,8 @@ pub fn diff(base: &Compiled, head: &Compiled) -> FleetDiff {
     let is_new = |s: &&AppShortfall| broken(s).is_some_and(|broken| !broken_before.contains(&broken));
     let errors = after.iter().filter(is_new).cloned().collect();
     FleetDiff {
+        base: None,
+        record: None,
         errors,
         over_budget: over_budget(head, &tally),
         clusters,
@@ -90,12 +99,19 @@ pub fn diff(base: &Compiled, head: &Compiled) -> FleetDiff {
         rules: rule_changes(base, head),
         objects,
         impact,
-        new_shortfalls: after.difference(&before).cloned().collect(),
-        solved_shortfalls: before.difference(&after).cloned().collect(),
+        new_shortfalls: beyond(&after, &before),
+        solved_shortfalls: beyond(&before, &after),
         new_warnings: new_warnings(base, head),
         unchanged_objects: tally.unchanged,
         rewritten_objects: tally.rewritten,
     }
+}
+
+/// What is in one and not in the other, whatever clusters lack for it.
+fn beyond(these: &BTreeSet<AppShortfall>, those: &BTreeSet<AppShortfall>) -> Vec<AppShortfall> {
+    let bare = |of: &AppShortfall| AppShortfall { app: of.app.clone(), shortfall: of.shortfall.bare() };
+    let those: BTreeSet<AppShortfall> = those.iter().map(bare).collect();
+    these.iter().filter(|of| !those.contains(&bare(of))).cloned().collect()
 }
 
 impl FleetDiff {
@@ -103,6 +119,8 @@ impl FleetDiff {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Self {
+            base: _,
+            record: _,
             errors,
             over_budget: _,
             clusters,

@@ -8,7 +8,9 @@
 //! goes into `absent` or `lists`; a cause of moved replicas is a variant of [`Why`].
 
 mod absent;
+mod cause;
 mod clusters;
+mod copies;
 mod fields;
 mod fleet;
 mod impact;
@@ -16,6 +18,7 @@ mod join;
 mod lists;
 mod objects;
 mod placements;
+mod provenance;
 mod rules;
 mod secret;
 mod shortfall;
@@ -24,18 +27,20 @@ mod verdict;
 mod why;
 mod why_words;
 
+pub use cause::{Forced, Why};
 pub use clusters::{ClusterDiff, ClusterEdit};
+pub use copies::{Ground, ShortCopy};
 pub use fields::{Edit, FieldChange};
 pub use fleet::{FleetDiff, NewWarning, diff};
 pub use impact::{ClusterImpact, OverBudget};
 pub use objects::{ObjectChange, ObjectDiff, ObjectName};
 pub(crate) use placements::placed;
 pub use placements::{AppChange, AppDiff, CountChange, WorkloadDiff};
+pub use provenance::Provenance;
 pub use rules::RuleChange;
 pub use shortfall::{AppShortfall, Guard, Shortfall};
 pub use steps::{StepsReport, steps_of, to_make};
-pub use verdict::{plain_amount, verdict_text};
-pub use why::{Forced, Why};
+pub use verdict::verdict_text;
 
 #[cfg(test)]
 pub(crate) mod tests;

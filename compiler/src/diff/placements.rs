@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::cause::Why;
 use super::clusters::{ClusterDiff, by_name};
-use super::why::{Why, Whys};
+use super::why::Whys;
 use crate::Compiled;
 use crate::base::{AppId, SmolStr};
 use crate::kinds::replicas::{Counts, WorkloadKind};

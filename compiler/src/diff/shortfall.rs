@@ -5,10 +5,11 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::verdict::plain_amount;
+use super::copies::{Ground, ShortCopy, copies_text};
 use crate::Compiled;
+use crate::base::quantity::{amount_at_least, plain_amount};
 use crate::base::{AppId, SmolStr};
-use crate::model::Fleet;
+use crate::model::{Fleet, Share};
 use crate::schedule::Deficit;
 use crate::variants::unstated;
 use crate::what_if::Lapse;
@@ -31,12 +32,18 @@ pub enum Shortfall {
     Unplaced {
         /// The workload's key: `apps/Deployment/web`.
         workload: SmolStr,
-        /// How many.
+        /// How many; of copies the sum over the clusters that have some of them.
         replicas: u32,
-        /// How many are wanted in all.
+        /// How many are wanted in all, or in each cluster.
         wanted: u32,
         /// How many of them ran before and no longer fit where they were.
         displaced: u32,
+        /// Whether every selected cluster shall have all of them.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        each: bool,
+        /// Of copies: the clusters that have too few, by name.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        copies: Vec<ShortCopy>,
     },
     /// A spread constraint that cannot be met.
     Spread {
@@ -124,7 +131,15 @@ impl Shortfall {
         };
         match deficit {
             Deficit::Unplaced { workload, replicas, wanted, displaced } => {
-                Self::Unplaced { workload: key(*workload), replicas: *replicas, wanted: *wanted, displaced: *displaced }
+                let share = fleet.app(app).workloads.get(usize::from(*workload)).map(|w| w.share);
+                Self::Unplaced {
+                    workload: key(*workload),
+                    replicas: *replicas,
+                    wanted: *wanted,
+                    displaced: *displaced,
+                    each: share == Some(Share::Everywhere),
+                    copies: Vec::new(),
+                }
             }
             Deficit::Spread { topology_key, have, min, greedy } => {
                 Self::Spread { topology_key: topology_key.clone(), have: *have, min: *min, greedy: *greedy }
@@ -133,7 +148,7 @@ impl Shortfall {
                 resource: resource.clone(),
                 cluster: cluster.map(|cluster| fleet.cluster(cluster).name.clone()),
                 used: plain_amount(resource, *used),
-                more: plain_amount(resource, *more),
+                more: amount_at_least(resource, *more),
                 hard: plain_amount(resource, *hard),
             },
             Deficit::GaveWay { workload, to, cluster, replicas } => Self::GaveWay {
@@ -149,6 +164,26 @@ impl Shortfall {
         }
     }
 
+    /// The same, and of copies which clusters lack them.
+    #[must_use]
+    pub fn in_detail(ground: &Ground<'_>, app: AppId, deficit: &Deficit) -> Self {
+        let mut shortfall = Self::of(ground.fleet(), app, deficit);
+        if let (Self::Unplaced { copies, .. }, Deficit::Unplaced { workload, .. }) = (&mut shortfall, deficit) {
+            *copies = ground.short_copies(app, *workload);
+        }
+        shortfall
+    }
+
+    /// Without figures that change with what others run: what two results are compared by.
+    #[must_use]
+    pub fn bare(&self) -> Self {
+        let mut bare = self.clone();
+        if let Self::Unplaced { copies, .. } = &mut bare {
+            copies.clear();
+        }
+        bare
+    }
+
     /// A loss that is not survived, in names.
     #[must_use]
     pub fn of_lapse(fleet: &Fleet, lapse: &Lapse) -> Self {
@@ -159,11 +194,12 @@ impl Shortfall {
     /// All shortfalls of a compile, by app.
     pub(crate) fn all(compiled: &Compiled) -> Vec<AppShortfall> {
         let fleet = &compiled.fleet;
+        let ground = &Ground::of(compiled);
         let of = |id: AppId, shortfall| AppShortfall { app: fleet.app_name(id), shortfall };
         let deficits = fleet
             .app_ids()
             .zip(&compiled.target.apps)
-            .flat_map(|(id, app)| app.deficits.iter().map(move |deficit| of(id, Self::of(fleet, id, deficit))));
+            .flat_map(|(id, app)| app.deficits.iter().map(move |deficit| of(id, Self::in_detail(ground, id, deficit))));
         let lapses = compiled.lapses.iter().map(|lapse| of(lapse.app, Self::of_lapse(fleet, lapse)));
         let workloads = fleet.app_ids().flat_map(|id| {
             fleet.app(id).workloads.iter().enumerate().filter_map(move |(index, workload)| {
@@ -204,8 +240,19 @@ impl Shortfall {
 impl fmt::Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unplaced { workload, replicas, wanted, displaced } => {
-                write!(f, "{replicas} of {wanted} replicas of {workload} fit nowhere")?;
+            Self::Unplaced { workload, replicas, wanted, displaced, each, copies } => {
+                let many = |n: u32| if n == 1 { "1 replica".to_owned() } else { format!("{n} replicas") };
+                match (each, copies.as_slice()) {
+                    (false, _) => write!(f, "{replicas} of {wanted} replicas of {workload} fit nowhere")?,
+                    (true, []) => {
+                        let wanted = many(*wanted);
+                        write!(f, "{workload} wants {wanted} in every selected cluster and lacks {replicas} in all")?;
+                    }
+                    (true, copies) => {
+                        write!(f, "{workload} wants {} in every selected cluster", many(*wanted))?;
+                        copies_text(f, copies)?;
+                    }
+                }
                 if *displaced > 0 {
                     write!(f, "; {displaced} of them ran before and no longer fit where they were")?;
                 }

@@ -1,7 +1,7 @@
 //! The words for a verdict: one line of diagnostics, plans, `why` and diffs.
 
 use crate::api::Lifecycle;
-use crate::base::quantity::amount_text;
+use crate::base::quantity::plain_pair;
 use crate::schedule::Verdict;
 
 /// Why a cluster gets nothing, without its name.
@@ -25,7 +25,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
         Verdict::Unhealthy => "not ready".to_owned(),
         Verdict::Evicted => "evicted".to_owned(),
         Verdict::LargerThanNode { resource, needed, largest } => {
-            let (needed, largest) = (plain_amount(resource, *needed), plain_amount(resource, *largest));
+            let (needed, largest) = plain_pair(resource, *needed, *largest);
             format!("larger than any node: need {needed} {resource}, largest node {largest}")
         }
         Verdict::NoEligiblePool => "no pool's nodes may run it".to_owned(),
@@ -34,11 +34,11 @@ pub fn verdict_text(verdict: &Verdict) -> String {
             format!("no room for all of it: {needed} replicas have to fit, {free} do")
         }
         Verdict::NoRoom { resource, needed, free } => {
-            let (needed, free) = (plain_amount(resource, *needed), plain_amount(resource, *free));
+            let (needed, free) = plain_pair(resource, *needed, *free);
             format!("no room: need {needed} {resource}, largest free {free}")
         }
         Verdict::NoRoomForSet { part, pods, fits, resource, needed, free } => {
-            let (needed, free) = (plain_amount(resource, *needed), plain_amount(resource, *free));
+            let (needed, free) = plain_pair(resource, *needed, *free);
             format!(
                 "no whole set fits: {fits} of {pods} {part}, the next needs {needed} {resource}, largest free {free}"
             )
@@ -51,20 +51,5 @@ pub fn verdict_text(verdict: &Verdict) -> String {
         Verdict::Quota => "over quota".to_owned(),
         Verdict::NotAll => "not all replicas fit".to_owned(),
         Verdict::SupposedLost => "supposed lost".to_owned(),
-    }
-}
-
-/// An amount for people: CPU in cores with decimals, all else as Kubernetes writes it.
-#[must_use]
-pub fn plain_amount(resource: &str, amount: i128) -> String {
-    if resource.rsplit('.').next() != Some("cpu") {
-        return amount_text(resource, amount);
-    }
-    let sign = if amount < 0 { "-" } else { "" };
-    let milli = amount.unsigned_abs();
-    let decimals = format!("{:03}", milli % 1000);
-    match decimals.trim_end_matches('0') {
-        "" => format!("{sign}{}", milli / 1000),
-        decimals => format!("{sign}{}.{decimals}", milli / 1000),
     }
 }

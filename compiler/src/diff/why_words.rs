@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::why::{Forced, Why};
+use super::cause::{Forced, Why};
 use crate::api::{Capacity, Strategy};
 use crate::base::SmolStr;
 

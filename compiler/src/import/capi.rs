@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::documents::{self, Object};
+use super::numbers::{machine_amount, node_count, shown};
 use super::repository::{Names, Repository, placeless, placeless_all};
 use super::{About, Fate, Imported, InputFile, Note, Unreadable};
 use crate::api::{ClusterSpec, NodePoolSpec};
@@ -61,6 +62,9 @@ fn cluster(cluster: &Object, objects: &[Object], notes: &mut Vec<Note>) -> Clust
     for group in node_groups(cluster, objects) {
         zones.extend(group.zones.iter().cloned());
         let mut about = About { file: group.file.clone(), object: group.title.clone(), notes };
+        for (field, text) in &group.odd {
+            about.say(Fate::NoCounterpart, field, text.clone());
+        }
         match group.pool(&mut names, &mut about) {
             Some(pool) => pools.push(placeless(pool)),
             None => {
@@ -105,6 +109,8 @@ struct NodeGroup {
     /// `status.capacity` of its template.
     capacity: BTreeMap<SmolStr, Quantity>,
     taints: Vec<Taint>,
+    /// What could not be read: the field, and why.
+    odd: Vec<(String, String)>,
 }
 
 fn node_groups(cluster: &Object, objects: &[Object]) -> Vec<NodeGroup> {
@@ -134,39 +140,48 @@ fn node_group(of: &Object, objects: &[Object]) -> NodeGroup {
         let places = ["/spec/template/spec", "/spec"];
         places.iter().find_map(|place| bootstrap.value.pointer(&format!("{place}{registration}")))
     });
+    let mut odd = Vec::new();
     let one = text(&of.value, "/spec/template/spec/failureDomain").map(SmolStr::from);
     let several = of.value.pointer("/spec/failureDomains").and_then(Value::as_array).into_iter().flatten();
     NodeGroup {
         file: of.file.clone(),
         title: of.title(),
         name: of.name.clone(),
-        nodes: nodes(of.value.pointer("/spec/replicas")),
+        nodes: nodes(of.value.pointer("/spec/replicas"), "spec.replicas", &mut odd),
         annotations: of.annotations.clone(),
         labels: texts(of.value.pointer("/spec/template/metadata/labels")),
         zones: several.filter_map(Value::as_str).map(SmolStr::from).chain(one).collect(),
-        capacity: capacity.map(quantities).unwrap_or_default(),
-        taints: taints.map(self::taints).unwrap_or_default(),
+        capacity: capacity.map(|capacity| quantities(capacity, &mut odd)).unwrap_or_default(),
+        taints: taints.map(|taints| self::taints(taints, &mut odd)).unwrap_or_default(),
+        odd,
     }
 }
 
 fn topology(cluster: &Object, worker: &Value) -> Option<NodeGroup> {
     let name = text(worker, "/name")?;
+    let mut odd = Vec::new();
     Some(NodeGroup {
         file: cluster.file.clone(),
         title: format!("{} workers {name}", cluster.title()).into(),
         name: name.into(),
-        nodes: nodes(worker.get("replicas")),
+        nodes: nodes(worker.get("replicas"), "replicas", &mut odd),
         annotations: texts(worker.pointer("/metadata/annotations")),
         labels: texts(worker.pointer("/metadata/labels")),
         zones: text(worker, "/failureDomain").map(SmolStr::from).into_iter().collect(),
         capacity: BTreeMap::new(),
         taints: Vec::new(),
+        odd,
     })
 }
 
-/// Absent is 1, as the API has it.
-fn nodes(value: Option<&Value>) -> u32 {
-    value.and_then(Value::as_u64).map_or(1, |nodes| u32::try_from(nodes).unwrap_or(u32::MAX))
+/// Absent is 1, as the API has it. What is no number of nodes counts as none, so that nothing is placed on nodes that nobody
+/// has.
+fn nodes(value: Option<&Value>, field: &str, odd: &mut Vec<(String, String)>) -> u32 {
+    let Some(value) = value else { return 1 };
+    node_count(value).unwrap_or_else(|wrong| {
+        odd.push((field.to_owned(), format!("{wrong}: written as 0 nodes")));
+        0
+    })
 }
 
 fn texts(value: Option<&Value>) -> Labels {
@@ -174,14 +189,28 @@ fn texts(value: Option<&Value>) -> Labels {
     entries.filter_map(|(key, value)| Some((key.into(), value.as_str()?.into()))).collect()
 }
 
-fn quantities(value: &Value) -> BTreeMap<SmolStr, Quantity> {
+fn quantities(value: &Value, odd: &mut Vec<(String, String)>) -> BTreeMap<SmolStr, Quantity> {
     let entries = value.as_object().into_iter().flatten();
-    entries.filter_map(|(key, value)| Some((key.into(), serde_json::from_value(value.clone()).ok()?))).collect()
+    let read = |(key, value): (&String, &Value)| match machine_amount(key, value) {
+        Ok(quantity) => Some((key.into(), quantity)),
+        Err(wrong) => {
+            odd.push((format!("status.capacity.{key}"), format!("{wrong}: left out")));
+            None
+        }
+    };
+    entries.filter_map(read).collect()
 }
 
-fn taints(value: &Value) -> Vec<Taint> {
+fn taints(value: &Value, odd: &mut Vec<(String, String)>) -> Vec<Taint> {
     let items = value.as_array().into_iter().flatten();
-    items.filter_map(|item| serde_json::from_value(item.clone()).ok()).collect()
+    let read = |item: &Value| match serde_json::from_value(item.clone()) {
+        Ok(taint) => Some(taint),
+        Err(_) => {
+            odd.push(("nodeRegistration.taints".to_owned(), format!("{} is no taint: left out", shown(item))));
+            None
+        }
+    };
+    items.filter_map(read).collect()
 }
 
 impl NodeGroup {
@@ -204,10 +233,27 @@ impl NodeGroup {
                 }
                 Some(_) | None => continue,
             };
-            allocatable.extend(value.parse().ok().map(|quantity| (resource.into(), quantity)));
+            match machine_amount(resource, &value.as_str().into()) {
+                Ok(quantity) => {
+                    allocatable.insert(resource.into(), quantity);
+                }
+                Err(wrong) => about.say(Fate::NoCounterpart, key, format!("{wrong}: left out")),
+            }
         }
-        if let (Some(resource), Some(Ok(count))) = (gpu.0, gpu.1.map(str::parse)) {
-            allocatable.insert(resource.into(), count);
+        match gpu {
+            (Some(resource), Some(count)) => match machine_amount(resource, &count.into()) {
+                Ok(count) => {
+                    allocatable.insert(resource.into(), count);
+                }
+                Err(wrong) => {
+                    about.say(Fate::NoCounterpart, &format!("{CAPACITY}gpu-count"), format!("{wrong}: left out"));
+                }
+            },
+            (Some(_), None) | (None, Some(_)) => {
+                let text = "gpu-type and gpu-count are stated together, or not at all: left out";
+                about.say(Fate::NoCounterpart, &format!("{CAPACITY}gpu-type"), text);
+            }
+            (None, None) => {}
         }
         if !["cpu", "memory"].iter().all(|resource| allocatable.contains_key(*resource)) {
             return None;
@@ -233,15 +279,37 @@ impl NodeGroup {
                 .map(SmolStr::as_str)
                 .unwrap_or_default()
                 .split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
         };
-        labels.extend(listed("labels").filter_map(|label| label.split_once('=')).map(|(k, v)| (k.into(), v.into())));
-        let mut taints = self.taints.clone();
-        for taint in listed("taints").filter_map(super::taint) {
-            if !taints.contains(&taint) {
-                taints.push(taint);
+        let mut odd = |key: &str, what: &str, item: &str| {
+            let text = format!("{} is no {what}: left out", shown(&item.into()));
+            about.say(Fate::NoCounterpart, &format!("{CAPACITY}{key}"), text);
+        };
+        for label in listed("labels") {
+            match label.split_once('=') {
+                Some((key, value)) => {
+                    labels.insert(key.into(), value.into());
+                }
+                None => odd("labels", "`key=value`", label),
             }
         }
-        let max = self.annotations.get(MAX_SIZE).and_then(|max| max.parse::<u32>().ok());
+        let mut taints = self.taints.clone();
+        for item in listed("taints") {
+            match super::taint(item) {
+                Some(taint) if taints.contains(&taint) => {}
+                Some(taint) => taints.push(taint),
+                None => odd("taints", "`key=value:effect`", item),
+            }
+        }
+        let max = match self.annotations.get(MAX_SIZE).map(|max| node_count(&max.as_str().into())) {
+            None => None,
+            Some(Ok(max)) => Some(max),
+            Some(Err(wrong)) => {
+                about.say(Fate::NoCounterpart, MAX_SIZE, format!("{wrong}: left out, so the pool does not grow"));
+                None
+            }
+        };
         Some(NodePoolSpec {
             name: placeless(names.free(&self.name)),
             nodes: placeless(self.nodes),
@@ -370,9 +438,41 @@ spec:
         );
         let unknown: Vec<String> =
             notes(&imported).into_iter().filter(|note| note.starts_with("NoCounterpart")).collect();
-        assert_eq!(unknown.len(), 1);
+        assert_eq!(unknown.len(), 2, "{unknown:?}");
+        let broken = "`broken` is no `key=value:effect`: left out";
+        assert!(unknown[0].starts_with("NoCounterpart MachinePool fleet/gpu ") && unknown[0].ends_with(broken));
         assert!(
-            unknown[0].starts_with("NoCounterpart Cluster fleet/dev workers md : nothing says what a node of it has")
+            unknown[1].starts_with("NoCounterpart Cluster fleet/dev workers md : nothing says what a node of it has")
+        );
+    }
+
+    /// What is no number of nodes and no amount of a machine is said, never guessed at and never clamped.
+    #[test]
+    fn odd_numbers_are_said() {
+        let odd = MANAGED
+            .replace("replicas: 3", "replicas: -3")
+            .replace("{cpu: 8, memory: 32Gi}", "{cpu: 8, memory: 32Gi, ephemeral-storage: 1e99}")
+            .replace("group-max-size: '10'", "group-max-size: '1e9'")
+            .replace("maxPods: '58'", "maxPods: '-58'")
+            .replace("gpu-count: '2'", "gpu-count: two")
+            .replace("spec: {clusterName: eu-a, replicas: 2,", "spec: {clusterName: eu-a, replicas: 99999999999,");
+        let imported = super::import(&files(&odd)).unwrap();
+        compiled(&imported);
+        let said = notes(&imported).join("\n");
+        for line in [
+            "spec.replicas: `-3` is no number of nodes, 0 to 2147483647: written as 0 nodes",
+            "spec.replicas: `99999999999` is no number of nodes, 0 to 2147483647: written as 0 nodes",
+            "status.capacity.ephemeral-storage: `1e+99` is no quantity: left out",
+            "node-group-max-size: `1e9` is no number of nodes, 0 to 2147483647: left out, so the pool does not grow",
+            "maxPods: `-58` is less than nothing: left out",
+            "gpu-count: `two` is no quantity: left out",
+        ] {
+            assert!(said.contains(line), "{line}\n{said}");
+        }
+        let file = &imported.files["clusters/eu-a.yaml"];
+        assert!(
+            file.contains("nodes: 0") && !file.contains("nvidia.com/gpu") && !file.contains("scalableTo"),
+            "{file}"
         );
     }
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use self::inventory::{Inventory, Variables};
 use super::documents;
+use super::numbers::{machine_amount, shown};
 use super::repository::{Repository, placeless, placeless_all};
 use super::{About, Fate, Imported, InputFile, Unreadable};
 use crate::api::{ClusterSpec, NodePoolSpec};
@@ -20,6 +21,7 @@ use crate::base::SmolStr;
 use crate::base::labels::Labels;
 use crate::base::quantity::Quantity;
 use crate::base::taint::Taint;
+use crate::yaml;
 
 /// Imports inventories. One that lies in no folder of its own is named `name`.
 ///
@@ -36,9 +38,12 @@ pub fn import(files: &[InputFile], name: &str) -> Result<Imported, Vec<Unreadabl
             Some(_) | None => name,
         };
         let name = name.replace('_', "-").to_lowercase();
-        let nodes = nodes(&inventory, folder, files, &mut unreadable);
         let mut about =
             About { file: file.path.as_str().into(), object: format!("inventory {name}").into(), notes: &mut notes };
+        for odd in inventory.odd() {
+            about.say(Fate::NoCounterpart, "", odd.clone());
+        }
+        let nodes = nodes(&inventory, folder, files, &mut unreadable, &mut about);
         let spec = cluster(&nodes, &mut about);
         repository.put(format!("clusters/{name}.yaml"), ("Cluster", &name), &Labels::new(), &spec, &mut about);
     }
@@ -49,7 +54,7 @@ pub fn import(files: &[InputFile], name: &str) -> Result<Imported, Vec<Unreadabl
     }
 }
 
-/// The inventories among the files, by path: those that have the group of nodes.
+/// The inventories among the files, by path: those that have the group of nodes, or anything that could not be read.
 fn inventories<'f>(files: &'f [InputFile], unreadable: &mut Vec<Unreadable>) -> Vec<(&'f InputFile, Inventory)> {
     let mut found: Vec<(&InputFile, Inventory)> = Vec::new();
     for file in files {
@@ -70,12 +75,18 @@ fn inventories<'f>(files: &'f [InputFile], unreadable: &mut Vec<Unreadable>) -> 
             },
             Some(_) => continue,
         };
-        if !inventory.nodes().is_empty() {
+        if !inventory.nodes().is_empty() || is_inventory(name) && !inventory.odd().is_empty() {
             found.push((file, inventory));
         }
     }
     found.sort_by(|a, b| a.0.path.cmp(&b.0.path));
     found
+}
+
+/// The names that Kubespray's own samples give an inventory: other files may hold anything.
+fn is_inventory(name: &str) -> bool {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    matches!(stem, "hosts" | "inventory")
 }
 
 /// A node, as far as a pool asks.
@@ -87,7 +98,13 @@ struct Node {
 }
 
 /// The nodes of an inventory, with the variables of their groups and their own: the more special wins.
-fn nodes(inventory: &Inventory, folder: &str, files: &[InputFile], unreadable: &mut Vec<Unreadable>) -> Vec<Node> {
+fn nodes(
+    inventory: &Inventory,
+    folder: &str,
+    files: &[InputFile],
+    unreadable: &mut Vec<Unreadable>,
+    about: &mut About<'_>,
+) -> Vec<Node> {
     let mut of_file = |kind: &str, name: &str| -> Variables {
         let stem = if folder.is_empty() { format!("{kind}/{name}") } else { format!("{folder}/{kind}/{name}") };
         let mut variables = Variables::new();
@@ -115,42 +132,92 @@ fn nodes(inventory: &Inventory, folder: &str, files: &[InputFile], unreadable: &
         }
         variables.extend(inventory.host_variables(&host));
         variables.extend(of_file("host_vars", &host));
+        if let Some(version) = variables.get("kube_version") {
+            let text = format!("{} is no business of a Cluster file: `apis` there says what is served", shown(version));
+            about.say(Fate::Skipped, "kube_version", text);
+        }
         nodes.push(Node {
-            labels: labels(variables.get("node_labels")),
-            taints: taints(variables.get("node_taints")),
-            facts: facts(&host, files),
+            labels: labels(variables.get("node_labels"), about),
+            taints: taints(variables.get("node_taints"), about),
+            facts: facts(&host, files, about),
         });
     }
     unreadable.dedup();
     nodes
 }
 
-/// A map, or in an INI file the text of one.
-fn labels(value: Option<&Value>) -> Labels {
-    let parsed = value.and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let map = parsed.as_ref().or(value).and_then(Value::as_object).into_iter().flatten();
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    map.map(|(key, value)| (key.into(), text(value).into())).collect()
+/// A value, or in an INI file the text of one.
+fn meant(value: Option<&Value>) -> Value {
+    let Some(value) = value else { return Value::Null };
+    let Some(text) = value.as_str() else { return value.clone() };
+    let (documents, errors) = yaml::compose(text, &yaml::Limits::default());
+    match documents.iter().find_map(|document| document.root.as_ref()) {
+        Some(root) if errors.is_empty() => root.to_json(),
+        Some(_) | None => value.clone(),
+    }
 }
 
-/// A list of `key=value:effect`, or in an INI file the text of one.
-fn taints(value: Option<&Value>) -> Vec<Taint> {
-    let parsed = value.and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let list = parsed.as_ref().or(value).and_then(Value::as_array).into_iter().flatten();
-    list.filter_map(Value::as_str).filter_map(super::taint).collect()
+/// A map.
+fn labels(value: Option<&Value>, about: &mut About<'_>) -> Labels {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match meant(value) {
+        Value::Null => Labels::new(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.into(), text(value).into())).collect(),
+        other => {
+            about.say(Fate::NoCounterpart, "node_labels", format!("{} is no map of labels: left out", shown(&other)));
+            Labels::new()
+        }
+    }
+}
+
+/// A list of `key=value:effect`.
+fn taints(value: Option<&Value>, about: &mut About<'_>) -> Vec<Taint> {
+    let mut odd = |value: &Value| {
+        let text = format!("{} is no `key=value:effect` in a list: left out", shown(value));
+        about.say(Fate::NoCounterpart, "node_taints", text);
+    };
+    match meant(value) {
+        Value::Null => Vec::new(),
+        Value::Array(items) => {
+            let read = |item: &Value| {
+                let taint = item.as_str().and_then(super::taint);
+                if taint.is_none() {
+                    odd(item);
+                }
+                taint
+            };
+            items.iter().filter_map(read).collect()
+        }
+        other => {
+            odd(&other);
+            Vec::new()
+        }
+    }
 }
 
 /// Processors and memory from the cache of facts. The file has the name of the host.
-fn facts(host: &str, files: &[InputFile]) -> Option<BTreeMap<SmolStr, Quantity>> {
+fn facts(host: &str, files: &[InputFile], about: &mut About<'_>) -> Option<BTreeMap<SmolStr, Quantity>> {
     let named = |file: &&InputFile| {
         let name = file.path.rsplit('/').next().unwrap_or_default();
         name == host || name.strip_suffix(".json") == Some(host)
     };
     let value = files.iter().filter(named).find_map(|file| serde_json::from_slice::<Value>(&file.bytes).ok())?;
-    let number = |key: &str| value.get(key).or_else(|| value.pointer(&format!("/ansible_facts/{key}")))?.as_u64();
-    let cpu = number("ansible_processor_vcpus")?.to_string().parse().ok()?;
-    let memory = format!("{}Mi", number("ansible_memtotal_mb")?).parse().ok()?;
-    Some(BTreeMap::from([("cpu".into(), cpu), ("memory".into(), memory)]))
+    let mut read = |key: &str, resource: &str, unit: &str| {
+        let fact = value.get(key).or_else(|| value.pointer(&format!("/ansible_facts/{key}")))?;
+        let quantity = match fact {
+            Value::Number(number) => machine_amount(resource, &format!("{number}{unit}").into()),
+            other => Err(format!("{} is no number", shown(other))),
+        };
+        match quantity {
+            Ok(quantity) => Some(quantity),
+            Err(wrong) => {
+                about.say(Fate::NoCounterpart, &format!("{key} of {host}"), format!("{wrong}: left out"));
+                None
+            }
+        }
+    };
+    let (cpu, memory) = (read("ansible_processor_vcpus", "cpu", ""), read("ansible_memtotal_mb", "memory", "Mi"));
+    Some(BTreeMap::from([("cpu".into(), cpu?), ("memory".into(), memory?)]))
 }
 
 fn cluster(nodes: &[Node], about: &mut About<'_>) -> ClusterSpec {
@@ -172,6 +239,15 @@ fn cluster(nodes: &[Node], about: &mut About<'_>) -> ClusterSpec {
             nodes.len()
         );
         about.say(Fate::NoCounterpart, "", text);
+        let labels: BTreeSet<&SmolStr> = nodes.iter().flat_map(|node| node.labels.keys()).collect();
+        let taints: BTreeSet<&SmolStr> = nodes.iter().flat_map(|node| &node.taints).map(|taint| &taint.key).collect();
+        for (field, keys) in [("node_labels", labels), ("node_taints", taints)] {
+            if !keys.is_empty() {
+                let keys: Vec<&str> = keys.into_iter().map(SmolStr::as_str).collect();
+                let text = format!("{} belong to node pools, which are left out with the capacity", keys.join(", "));
+                about.say(Fate::NoCounterpart, field, text);
+            }
+        }
     } else {
         let text = "the processors and the memory of its machines are taken for what is allocatable: state less where the system needs some";
         about.say(Fate::Differs, "", text);
@@ -299,5 +375,53 @@ all:
             "apiVersion: fleetwright.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: lab\nspec: {}\n"
         );
         assert!(notes(&imported)[0].contains("nothing says what 2 of its 2 nodes have"));
+    }
+
+    /// Lists of hosts are read; what cannot be read, and what has no place in a Cluster file, is said.
+    #[test]
+    fn nothing_of_an_inventory_is_dropped_in_silence() {
+        let text = "\
+=== hosts.yaml
+all:
+  vars: {kube_version: v1.34.0}
+  hosts: [node1, node2, 'big[001:999999]']
+  children:
+    kube_node:
+      hosts: [node1, node2, 'big[001:999999]', 'x[3:1]']
+      vars: {node_labels: [ssd], node_taints: ['gpu=yes:NoSchedule', broken]}
+    other: {hosts: 7}
+=== fact_cache/node1
+{\"ansible_processor_vcpus\": -8, \"ansible_memtotal_mb\": 32000}
+=== fact_cache/node2
+{\"ansible_processor_vcpus\": \"many\", \"ansible_memtotal_mb\": 1e99}
+";
+        let imported = import(&files(text), "lab").unwrap();
+        compiled(&imported);
+        let said = notes(&imported).join("\n");
+        for line in [
+            "big[001:999999] stands for more than 10000 hosts: left out. Write smaller ranges",
+            "x[3:1]: [3:1] is no range such as [01:20]: left out",
+            "`hosts` of group other is no map of names: left out",
+            "kube_version: `v1.34.0` is no business of a Cluster file: `apis` there says what is served",
+            "node_labels: `[\"ssd\"]` is no map of labels: left out",
+            "node_taints: `broken` is no `key=value:effect` in a list: left out",
+            "ansible_processor_vcpus of node1: `-8` is less than nothing: left out",
+            "ansible_processor_vcpus of node2: `many` is no number: left out",
+            "ansible_memtotal_mb of node2: `",
+            "nothing says what 2 of its 2 nodes have",
+            "node_taints: gpu belong to node pools, which are left out with the capacity",
+        ] {
+            assert!(said.replace('\\', "").contains(line), "{line}\n{said}");
+        }
+    }
+
+    /// Ansible writes Python, and people YAML, into values of INI files.
+    #[test]
+    fn maps_and_lists_in_ini_files() {
+        let text = "=== inventory.ini\n[kube_node]\na node_labels=\"{'disk': 'ssd'}\" node_taints=\"['gpu=yes:NoSchedule']\"\n\
+                    === fact_cache/a\n{\"ansible_processor_vcpus\": 8, \"ansible_memtotal_mb\": 32000}\n";
+        let imported = import(&files(text), "lab").unwrap();
+        let file = &imported.files["clusters/lab.yaml"];
+        assert!(file.contains("disk: ssd") && file.contains("key: gpu"), "{file}");
     }
 }

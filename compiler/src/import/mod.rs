@@ -15,6 +15,7 @@ mod documents;
 pub mod karmada;
 pub mod kubespray;
 pub mod live;
+mod numbers;
 mod report;
 mod repository;
 

@@ -115,7 +115,9 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
         }
         ValidationErrorKind::Pattern { .. } => {
             let takes = described(schema, error).unwrap_or_else(|| "text of another form".to_owned());
-            findings.push(Finding::new(codes::fields::INVALID_VALUE, here, format!("{} takes {takes}", at(&path))));
+            let mut finding = Finding::new(codes::fields::INVALID_VALUE, here, format!("{} takes {takes}", at(&path)));
+            finding.help = instance.as_str().filter(|_| takes.contains("a share")).and_then(share_help);
+            findings.push(finding);
         }
         ValidationErrorKind::Constant { expected_value } => {
             let message = format!("{} must be {expected_value}", at(&path));
@@ -134,6 +136,18 @@ fn push(node: &Node<'_>, schema: &Value, error: &ValidationError<'_>, findings: 
             findings.push(Finding::new(codes::fields::INVALID_VALUE, here, message));
         }
     }
+}
+
+/// How to write a share or a count that was written in another way.
+fn share_help(text: &str) -> Option<String> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let help = match text.strip_suffix('%') {
+        None if digits(text) => "add `%` for a share, or take the quotes off for a count",
+        Some(share) if digits(share) => "all of it is 100%",
+        Some(share) if digits(share.trim()) => "write it without a space",
+        Some(_) | None => return None,
+    };
+    Some(help.to_owned())
 }
 
 /// The words of an enum that a failed branch stands for.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::Compiled;
+use crate::base::quantity::plain_amount;
 use crate::base::{ClusterId, Resources, SmolStr};
-use crate::diff::plain_amount;
 use crate::model::Cluster;
 use crate::room::DEFAULT_PODS_PER_NODE;
 

@@ -3,19 +3,22 @@
 use super::full::{DisplacedReport, OverdrawnReport};
 use super::verdicts::verdicts_line;
 use crate::diag::{Code, Diagnostic, Place, codes};
-use crate::diff::Shortfall;
+use crate::diff::{Ground, Shortfall};
 use crate::model::Fleet;
+use crate::placements::Record;
 use crate::schedule::{Deficit, Target};
+use crate::variants::Variants;
 use crate::what_if::Lapse;
 
 /// One warning for each deficit: `2 of 12 replicas of apps/Deployment/web fit nowhere; 1/5 clusters: ...`.
 #[must_use]
-pub fn deficits(fleet: &Fleet, target: &Target) -> Vec<Diagnostic> {
+pub fn deficits(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Vec<Diagnostic> {
+    let ground = Ground::new(fleet, variants, record, target);
     let mut found = Vec::new();
     for (id, app_target) in fleet.app_ids().zip(&target.apps) {
         let app = fleet.app(id);
         for deficit in app_target.deficits.iter().filter(|deficit| !follows(deficit, &app_target.deficits)) {
-            let shortfall = Shortfall::of(fleet, id, deficit);
+            let shortfall = Shortfall::in_detail(&ground, id, deficit);
             let (code, help, with_clusters) = words(&shortfall);
             let mut message = shortfall.to_string();
             if with_clusters && !app_target.verdicts.is_empty() {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::diff_text::{
-    OVER_BUDGET, all_causes, counts, deletion, field_lines, impact_rows, joined, object_line, summary,
+    OVER_BUDGET, all_causes, counts, deletion, field_lines, heads, impact_rows, joined, object_line, summary,
 };
 use super::values::visible;
 use crate::diff::{AppChange, AppDiff, FleetDiff, ObjectChange, ObjectDiff, WorkloadDiff};
@@ -28,6 +28,10 @@ pub fn diff_markdown(diff: &FleetDiff) -> String {
     let mut page = Page { text: "<!-- fleetwright-diff -->\n".to_owned() };
     let verdict = if diff.errors.is_empty() { "" } else { "refused; " };
     let _ = writeln!(page.text, "**fleetwright:** {verdict}{}", escape(&summary(diff)));
+
+    for line in heads(diff) {
+        let _ = writeln!(page.text, "\n{}", escape(&visible(&line)));
+    }
 
     let errors = diff.errors.iter().map(|s| format!("- {}: {}\n", code(&s.app), escape(&s.shortfall.to_string())));
     page.list(
@@ -65,7 +69,7 @@ pub fn diff_markdown(diff: &FleetDiff) -> String {
         format!("- {} {path}{}\n", w.code, escape(&w.message))
     });
     page.list("New warnings", warnings.collect(), 2);
-    let mut impact = impact_rows(&diff.impact).into_iter().map(|row| format!("| {} |\n", row.join(" | ")));
+    let mut impact = impact_rows(&diff.impact, false).into_iter().map(|row| format!("| {} |\n", row.join(" | ")));
     let head = impact.next().unwrap_or_default();
     page.table("By cluster", &format!("{head}|---|--:|--:|--:|--:|--:|--:|--:|\n"), impact.collect(), 1);
     page.details("Objects", objects(diff));

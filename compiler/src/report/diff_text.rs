@@ -3,20 +3,41 @@
 use std::fmt::Write as _;
 
 use super::names::short_list;
+use super::rows::{Row, by_cluster};
 use super::table::table;
 use super::values::{change_lines, visible};
 use crate::diff::{
     AppChange, AppDiff, ClusterImpact, CountChange, FleetDiff, ObjectChange, ObjectDiff, Why, WorkloadDiff,
 };
 
+/// Clusters that an app comes to or leaves, named one by one.
+const LISTED: usize = 6;
+
 /// The title of deletions that nobody makes without being asked.
 pub(super) const OVER_BUDGET: &str =
     "Waits for an approval once it is merged: more deletions than `limits.deletions` allows";
 
-/// The whole diff. Nothing is left out but names of clusters beyond three, which the data has.
+/// The whole diff. Nothing is left out but what is said of many clusters, which the data has and [`diff_text_whole`].
 #[must_use]
 pub fn diff_text(diff: &FleetDiff) -> String {
-    let mut text = summary(diff);
+    text_of(diff, false)
+}
+
+/// The same, with every cluster of what moves named.
+#[must_use]
+pub fn diff_text_whole(diff: &FleetDiff) -> String {
+    text_of(diff, true)
+}
+
+/// What the diff was made from, a line each.
+pub(super) fn heads(diff: &FleetDiff) -> Vec<String> {
+    let base = diff.base.as_ref().map(|base| format!("Base: {base}"));
+    base.into_iter().chain(diff.record.as_ref().map(|record| format!("Record: {record}"))).collect()
+}
+
+fn text_of(diff: &FleetDiff, all: bool) -> String {
+    let mut text: String = heads(diff).iter().map(|line| format!("{line}\n")).collect();
+    text.push_str(&summary(diff));
     text.push('\n');
     section(
         &mut text,
@@ -31,7 +52,7 @@ pub fn diff_text(diff: &FleetDiff) -> String {
         "Clusters",
         diff.clusters.iter().map(|cluster| format!("  {}: {}\n", cluster.cluster, joined(&cluster.edits))),
     );
-    section(&mut text, "Placements", diff.placements.iter().map(placement));
+    section(&mut text, "Placements", diff.placements.iter().map(|app| placement(app, all)));
     section(&mut text, "In steps", diff.steps.iter().map(|steps| format!("  {steps}\n")));
     section(&mut text, "Rules", diff.rules.iter().map(|rule| format!("  {}\n", visible(&rule.to_string()))));
     let others = diff.objects.iter().filter(|object| !matches!(object.change, ObjectChange::Removed { .. }));
@@ -62,7 +83,7 @@ pub fn diff_text(diff: &FleetDiff) -> String {
     );
     if !diff.impact.is_empty() {
         text.push_str("\nBy cluster\n");
-        text.push_str(&table(&impact_rows(&diff.impact), &[1, 2, 3, 4, 5, 6, 7], "  "));
+        text.push_str(&table(&impact_rows(&diff.impact, all), &[1, 2, 3, 4, 5, 6, 7], "  "));
     }
     text
 }
@@ -102,10 +123,12 @@ fn unchanged(diff: &FleetDiff) -> String {
 }
 
 /// The app and its workloads.
-fn placement(app: &AppDiff) -> String {
+fn placement(app: &AppDiff, all: bool) -> String {
     let mut text = String::new();
     let clusters = |names: &[crate::base::SmolStr], mark: char| {
-        names.iter().map(|name| format!(" {mark}{name}")).collect::<String>()
+        let marked: Vec<String> = names.iter().map(|name| format!("{mark}{name}")).collect();
+        let shown = if all || marked.len() <= LISTED { marked.join(" ") } else { short_list(&marked) };
+        if shown.is_empty() { shown } else { format!(" {shown}") }
     };
     let note = match app.change {
         AppChange::Added => " new app",
@@ -119,11 +142,8 @@ fn placement(app: &AppDiff) -> String {
     let _ = writeln!(text, "  {}{was}{note}{where_}", app.app);
     for workload in &app.workloads {
         let _ = writeln!(text, "    {}", workload_line(workload));
-        let rows: Vec<Vec<String>> = workload
-            .clusters
-            .iter()
-            .map(|row| vec![row.cluster.to_string(), counts(row, workload.counted), joined(&row.why)])
-            .collect();
+        let row = |row: &CountChange| (row.cluster.to_string(), vec![counts(row, workload.counted), joined(&row.why)]);
+        let rows = lines(by_cluster(workload.clusters.iter().map(row).collect(), all));
         text.push_str(&table(&rows, &[], "      "));
     }
     text
@@ -156,9 +176,16 @@ pub(super) fn joined<T: std::fmt::Display>(items: &[T]) -> String {
 /// Why a workload moves: of itself, then of its clusters, each cause once.
 pub(super) fn all_causes(workload: &WorkloadDiff) -> String {
     let mut causes: Vec<String> = workload.why.iter().map(Why::to_string).collect();
+    let mut of_clusters: Vec<(String, Vec<&str>)> = Vec::new();
     for row in &workload.clusters {
-        causes.extend(row.why.iter().map(|why| format!("{}: {why}", row.cluster)));
+        for why in row.why.iter().map(Why::to_string) {
+            match of_clusters.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, names)) => names.push(&row.cluster),
+                None => of_clusters.push((why, vec![&row.cluster])),
+            }
+        }
     }
+    causes.extend(of_clusters.iter().map(|(why, names)| format!("{}: {why}", short_list(names))));
     visible(&causes.join("; "))
 }
 
@@ -216,14 +243,19 @@ pub(super) fn field_lines(object: &ObjectDiff) -> Vec<String> {
     }
 }
 
+fn lines(rows: Vec<Row>) -> Vec<Vec<String>> {
+    rows.into_iter().map(|(cluster, cells)| std::iter::once(cluster).chain(cells).collect()).collect()
+}
+
 /// Cluster by cluster, with a head.
-pub(super) fn impact_rows(impact: &[ClusterImpact]) -> Vec<Vec<String>> {
+pub(super) fn impact_rows(impact: &[ClusterImpact], all: bool) -> Vec<Vec<String>> {
     let head = ["cluster", "objects", "added", "changed", "scaled", "deleted", "replicas +", "replicas -"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(impact.iter().map(|of| {
+    let of = |of: &ClusterImpact| {
         let counts =
             [of.objects_before, of.added, of.changed, of.scaled, of.removed, of.replicas_added, of.replicas_removed];
-        std::iter::once(of.cluster.to_string()).chain(counts.map(|count| count.to_string())).collect()
-    }));
+        (of.cluster.to_string(), counts.map(|count| count.to_string()).to_vec())
+    };
+    rows.extend(lines(by_cluster(impact.iter().map(of).collect(), all)));
     rows
 }

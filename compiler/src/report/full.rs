@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::base::quantity::amount_at_least;
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
-use crate::diff::plain_amount;
 use crate::model::Fleet;
 use crate::placements::OTHER_POOL;
 use crate::schedule::{BelowWeight, Displaced, Growing, Overdrawn};
@@ -160,7 +160,7 @@ fn pool_name(fleet: &Fleet, cluster: ClusterId, pool: PoolId) -> SmolStr {
 }
 
 fn amounts(short: &[(SmolStr, i128)]) -> BTreeMap<SmolStr, String> {
-    short.iter().map(|(resource, missing)| (resource.clone(), plain_amount(resource, *missing))).collect()
+    short.iter().map(|(resource, missing)| (resource.clone(), amount_at_least(resource, *missing))).collect()
 }
 
 /// `3 cpu, 2Gi memory`.

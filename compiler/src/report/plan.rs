@@ -11,7 +11,7 @@ use super::tides::{TidePhaseReport, counting};
 use super::verdicts::verdicts_line;
 use crate::Compiled;
 use crate::base::{AppId, ClusterId, Resources, SmolStr};
-use crate::diff::{AppShortfall, Shortfall, StepsReport, placed, to_make};
+use crate::diff::{AppShortfall, Provenance, Shortfall, StepsReport, placed, to_make};
 use crate::kinds::replicas::WorkloadKind;
 use crate::model::Fleet;
 use crate::plan::{Cause, Move, Plan, Removal};
@@ -21,6 +21,9 @@ use crate::schedule::{Preemption, Victim};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanReport {
+    /// The record it was made from, where that lies elsewhere than the intents. Whoever opened it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<Provenance>,
     /// Apps, by (team, app).
     pub apps: Vec<AppReport>,
     /// Apps that take over what runs under a name they had before, by app.
@@ -170,6 +173,7 @@ pub struct MoveReport {
 pub fn plan(compiled: &Compiled) -> PlanReport {
     let fleet = &compiled.fleet;
     let mut report = PlanReport {
+        record: None,
         apps: Vec::with_capacity(fleet.apps.len()),
         transfers: transfers(compiled),
         moves: Vec::new(),

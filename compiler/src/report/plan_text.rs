@@ -3,95 +3,32 @@
 use std::fmt::Write as _;
 
 use super::clusters::ClusterReport;
-use super::plan::{AppReport, PlanReport, PreemptionReport, SeatReport, VictimReport, WorkloadReport};
+use super::plan::{
+    AppReport, MoveReport, PlanReport, PreemptionReport, SeatReport, TransferReport, VictimReport, WorkloadReport,
+};
+use super::rows::{first_lines, of_each};
 use super::table::table;
+use super::tides::TidePhaseReport;
 
 /// Clusters that a row lists; `wide` lists all.
 const LISTED: usize = 6;
+/// Lines of a section that has one for each cluster or pool; `wide` lists all.
+const LINES: usize = 20;
 
 impl PlanReport {
-    /// One row for each workload, then moves and shortfalls. `wide` adds pools, why other clusters get nothing, and how
-    /// full clusters get.
+    /// The record it was made from, one row for each workload, then moves and shortfalls. `wide` adds pools, why other
+    /// clusters get nothing and how full clusters get, and names all clusters.
     #[must_use]
     pub fn to_text(&self, wide: bool) -> String {
-        let mut text = String::new();
+        let mut text = self.record.as_ref().map(|record| format!("Record: {record}\n\n")).unwrap_or_default();
         let mut rows =
             vec![vec!["APP".to_owned(), "WORKLOAD".to_owned(), "REPLICAS".to_owned(), "CLUSTERS".to_owned()]];
         for app in &self.apps {
             rows.extend(app_rows(app, wide));
         }
         text.push_str(&table(&rows, &[2], ""));
-        if !self.tides.is_empty() {
-            text.push_str("\nTides\n");
-            for tide in &self.tides {
-                let phase = tide.phase.as_ref().map(|phase| format!("{phase}, ")).unwrap_or_default();
-                let _ = writeln!(text, "  {}: {phase}{}", tide.tide, tide.why);
-            }
-        }
-        if !self.transfers.is_empty() {
-            text.push_str("\nTransfers\n");
-            for transfer in &self.transfers {
-                let _ = writeln!(text, "  {} takes over what runs as {}", transfer.app, transfer.was);
-            }
-        }
-        if !self.moves.is_empty() {
-            text.push_str("\nMoves\n");
-            let rows: Vec<Vec<String>> = self
-                .moves
-                .iter()
-                .map(|m| {
-                    let name = format!("{} {}", m.app, m.workload);
-                    vec![name, m.cluster.to_string(), format!("{} -> {}", m.before, m.after), m.why.to_owned()]
-                })
-                .collect();
-            text.push_str(&table(&rows, &[], "  "));
-        }
-        for (head, lines) in [
-            ("In steps", self.steps.iter().map(ToString::to_string).collect::<Vec<_>>()),
-            ("On the way", self.moving.iter().map(ToString::to_string).collect()),
-        ] {
-            if !lines.is_empty() {
-                let _ = writeln!(text, "\n{head}");
-                for line in lines {
-                    let _ = writeln!(text, "  {line}");
-                }
-            }
-        }
-        if !self.displaced.is_empty() {
-            text.push_str("\nDisplaced\n");
-            for of in &self.displaced {
-                let _ = writeln!(text, "  {}: {of}", of.app);
-            }
-        }
-        if !self.overdrawn.is_empty() {
-            text.push_str("\nOverdrawn\n");
-            for of in &self.overdrawn {
-                let _ = writeln!(text, "  {of}");
-            }
-        }
-        if !self.below_weight.is_empty() {
-            text.push_str("\nLess than weights ask for\n");
-            for of in &self.below_weight {
-                let _ = writeln!(text, "  {}: {of}", of.app);
-            }
-        }
-        if !self.growing.is_empty() {
-            text.push_str("\nNodes to add\n");
-            for of in &self.growing {
-                let _ = writeln!(text, "  {of}");
-            }
-        }
-        if !self.shortfalls.is_empty() {
-            text.push_str("\nNot possible\n");
-            for short in &self.shortfalls {
-                let _ = writeln!(text, "  {}: {}", short.app, short.shortfall);
-            }
-        }
-        if !self.preemptions.is_empty() {
-            text.push_str("\nPossible, if somebody gives way\n");
-            for of in &self.preemptions {
-                let _ = writeln!(text, "  {} {of}", of.app);
-            }
+        for (title, lines) in self.sections(wide) {
+            section(&mut text, title, &lines);
         }
         if wide {
             self.wide(&mut text);
@@ -99,19 +36,60 @@ impl PlanReport {
         text
     }
 
+    /// What follows the table: a title, and lines; a section without lines is not shown.
+    fn sections(&self, all: bool) -> [(&'static str, Vec<String>); 11] {
+        let tide = |tide: &TidePhaseReport| {
+            let phase = tide.phase.as_ref().map(|phase| format!("{phase}, ")).unwrap_or_default();
+            format!("{}: {phase}{}", tide.tide, tide.why)
+        };
+        let transfer = |of: &TransferReport| format!("{} takes over what runs as {}", of.app, of.was);
+        let below = self.below_weight.iter().map(|of| format!("{}: {of}", of.app)).collect();
+        [
+            ("Tides", self.tides.iter().map(tide).collect()),
+            ("Transfers", self.transfers.iter().map(transfer).collect()),
+            ("Moves", table(&move_rows(&self.moves, all), &[], "").lines().map(str::to_owned).collect()),
+            ("In steps", self.steps.iter().map(ToString::to_string).collect()),
+            ("On the way", self.moving.iter().map(ToString::to_string).collect()),
+            ("Displaced", bounded(self.displaced.iter().map(|of| format!("{}: {of}", of.app)).collect(), all)),
+            ("Overdrawn", bounded(self.overdrawn.iter().map(ToString::to_string).collect(), all)),
+            ("Less than weights ask for", bounded(below, all)),
+            ("Nodes to add", bounded(self.growing.iter().map(ToString::to_string).collect(), all)),
+            ("Not possible", self.shortfalls.iter().map(|of| format!("{}: {}", of.app, of.shortfall)).collect()),
+            ("Possible, if somebody gives way", self.preemptions.iter().map(|of| format!("{} {of}", of.app)).collect()),
+        ]
+    }
+
     fn wide(&self, text: &mut String) {
-        let without: Vec<&AppReport> = self.apps.iter().filter(|app| app.without.is_some()).collect();
-        if !without.is_empty() {
-            text.push_str("\nClusters without\n");
-            for app in without {
-                let _ = writeln!(text, "  {}: {}", app.app, app.without.as_deref().unwrap_or_default());
-            }
-        }
+        let without = self.apps.iter().filter_map(|app| Some(format!("{}: {}", app.app, app.without.as_ref()?)));
+        section(text, "Clusters without", &without.collect::<Vec<_>>());
         text.push_str("\nClusters\n");
         let head = ["CLUSTER", "APPS", "OBJECTS", "REPLICAS", "REQUESTED OF ALLOCATABLE"].map(str::to_owned).to_vec();
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(self.clusters.iter().map(cluster_row)).collect();
         text.push_str(&table(&rows, &[1, 2, 3], "  "));
     }
+}
+
+/// A title and indented lines, if there are any.
+pub(super) fn section(text: &mut String, title: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        let _ = writeln!(text, "\n{title}");
+        lines.iter().for_each(|line| {
+            let _ = writeln!(text, "  {line}");
+        });
+    }
+}
+
+fn bounded(lines: Vec<String>, all: bool) -> Vec<String> {
+    if all { lines } else { first_lines(lines, LINES) }
+}
+
+/// Moves, those of one workload together.
+pub(super) fn move_rows(moves: &[MoveReport], all: bool) -> Vec<Vec<String>> {
+    let row = |m: &MoveReport| {
+        let cells = vec![format!("{} -> {}", m.before, m.after), m.why.to_owned()];
+        (format!("{} {}", m.app, m.workload), (m.cluster.to_string(), cells))
+    };
+    of_each(moves.iter().map(row).collect(), all)
 }
 
 impl std::fmt::Display for PreemptionReport {

@@ -8,6 +8,9 @@ use crate::model::App;
 use crate::moves;
 use crate::placements::PlacedApp;
 
+/// Clusters of a workload that the text names; the data has all.
+const LISTED: usize = 8;
+
 /// A move that is on the way.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -100,8 +103,12 @@ impl std::fmt::Display for MovingReport {
             write!(f, ", due by {deadline}")?;
         }
         for rows in rows.chunk_by(|a, b| a.workload == b.workload) {
-            let parts: Vec<String> =
-                rows.iter().map(|row| format!("{} {} -> {}", row.cluster, row.replicas, row.target)).collect();
+            let shown = rows.iter().take(LISTED);
+            let mut parts: Vec<String> =
+                shown.map(|row| format!("{} {} -> {}", row.cluster, row.replicas, row.target)).collect();
+            if rows.len() > LISTED {
+                parts.push(format!("and {} more clusters", rows.len() - LISTED));
+            }
             let name = rows.first().map(|row| row.workload.as_str()).unwrap_or_default();
             write!(f, "; {name}: {}", parts.join(", "))?;
         }

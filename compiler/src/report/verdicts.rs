@@ -1,7 +1,8 @@
 //! Why clusters get nothing, in one line: `1/5 clusters: 1 label mismatch (eu-a), 1 taint gpu:NoSchedule (eu-b), ...`.
 
 use super::names::cluster_names;
-use crate::diff::{plain_amount, verdict_text};
+use crate::base::quantity::amount_at_least;
+use crate::diff::verdict_text;
 use crate::model::{ClusterSet, Fleet};
 use crate::schedule::{AppTarget, Verdict};
 
@@ -73,7 +74,7 @@ pub(super) fn remedy(verdict: &Verdict) -> String {
         Verdict::Unhealthy => "the cluster has to answer again".to_owned(),
         Verdict::Evicted => "the cluster has to answer again, or a longer `tolerationSeconds`".to_owned(),
         Verdict::LargerThanNode { resource, needed, .. } => {
-            format!("lower the request, or add nodes with at least {} {resource}", plain_amount(resource, *needed))
+            format!("lower the request, or add nodes with at least {} {resource}", amount_at_least(resource, *needed))
         }
         Verdict::NoEligiblePool => "add a node pool that its node selector, affinity and tolerations allow".to_owned(),
         Verdict::NoRoom { resource, .. } => format!("free {resource} there, or add nodes"),

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::plan::{MoveReport, move_reports};
 use crate::Compiled;
+use crate::base::quantity::plain_amount;
 use crate::base::{ClusterId, SmolStr};
-use crate::diff::{AppShortfall, Shortfall, plain_amount};
+use crate::diff::{AppShortfall, Ground, Provenance, Shortfall};
 use crate::model::Fleet;
 use crate::plan;
 use crate::schedule::{Headroom, Target, headroom};
@@ -17,6 +18,9 @@ use crate::what_if::{BrokenFloor, Loss, World, broken_floors, is_gone, missing, 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WhatIfReport {
+    /// The record it starts from, where that lies elsewhere than the intents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<Provenance>,
     /// What is supposed to be written otherwise in all scenarios, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
@@ -32,6 +36,8 @@ pub struct ScenarioReport {
     pub lost: Vec<String>,
     /// Replicas that start in a cluster that does not run them now.
     pub moved: u64,
+    /// Replicas that stop in a cluster that runs them now.
+    pub stopped: u64,
     /// Replicas that are wanted and run nowhere, beyond those that run nowhere now.
     pub missing: u64,
     /// What can be done now and could not be then, by app: replicas, spread, quota.
@@ -113,8 +119,12 @@ pub fn scenario(
     let plan = plan::plan(fleet, world.variants, world.settled, after);
     let moves: Vec<MoveReport> = fleet.app_ids().flat_map(|id| move_reports(fleet, &plan, id)).collect();
     let pairs = || fleet.app_ids().zip(before.apps.iter().zip(&after.apps));
+    let ground = &Ground::new(fleet, world.variants, world.settled, after);
     let shortfalls = pairs().flat_map(|(id, (before, after))| {
-        let of = move |deficit| AppShortfall { app: fleet.app_name(id), shortfall: Shortfall::of(fleet, id, &deficit) };
+        let of = move |deficit| AppShortfall {
+            app: fleet.app_name(id),
+            shortfall: Shortfall::in_detail(ground, id, &deficit),
+        };
         new_deficits(before, after).into_iter().map(of)
     });
     let mut shortfalls: Vec<AppShortfall> = shortfalls.collect();
@@ -127,6 +137,7 @@ pub fn scenario(
     ScenarioReport {
         lost: losses.iter().map(ToString::to_string).collect(),
         moved: moves.iter().map(|step| u64::from(step.after.saturating_sub(step.before))).sum(),
+        stopped: moves.iter().map(|step| u64::from(step.before.saturating_sub(step.after))).sum(),
         missing: pairs()
             .map(|(id, (before, after))| {
                 missing(fleet.app(id), after).saturating_sub(missing(compiled.fleet.app(id), before))

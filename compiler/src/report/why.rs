@@ -6,21 +6,24 @@ use super::located::{Position, ReadFile, positions};
 use super::plan::{MoveReport, PreemptionReport, move_reports, preemption};
 use super::references::needs;
 use super::remedy::Remedies;
+use super::rule::{field_name, layer_name, rule, weight};
 use super::steps::{MovingReport, on_the_way};
 use super::verdicts::{grouped, remedy, verdicts_line};
 use super::why_cluster::{self, ChangeReport, ClusterWhy};
 use crate::Compiled;
-use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId, FileId, SmolStr, Span};
 use crate::diag::Place;
-use crate::diff::{Shortfall, StepsReport, placed, to_make, verdict_text};
-use crate::model::{App, Layer, LayerKind, PlacementField, Replicas, Share, Workload};
+use crate::diff::{Ground, Provenance, Shortfall, StepsReport, placed, to_make, verdict_text};
+use crate::model::{App, Layer, Workload};
 use crate::schedule::{Deficit, Verdict, explain};
 
 /// Why an app runs where it runs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WhyReport {
+    /// The record it was made from, where that lies elsewhere than the intents. Whoever opened it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<Provenance>,
     /// `team/app`.
     pub app: String,
     /// Where it is defined.
@@ -219,6 +222,7 @@ impl Explain<'_> {
         let key = (fleet.team(self.app.team).name.clone(), self.app.name.clone());
         let waiting = fleet.app_ids().filter(|id| fleet.app(*id).depends_on.binary_search(&self.id).is_ok());
         WhyReport {
+            record: None,
             app: self.compiled.fleet.app_name(self.id),
             written: written(self.app.file, self.app.name_span),
             owners: fleet.team(self.app.team).owners.clone(),
@@ -238,7 +242,10 @@ impl Explain<'_> {
             moves: move_reports(&self.compiled.fleet, &self.compiled.plan, self.id).collect(),
             steps: to_make(self.compiled).into_iter().find(|of| of.app == fleet.app_name(self.id)),
             moving: on_the_way(self.compiled).into_iter().find(|of| of.app == fleet.app_name(self.id)),
-            shortfalls: deficits.map(|deficit| Shortfall::of(&self.compiled.fleet, self.id, deficit)).collect(),
+            shortfalls: {
+                let ground = Ground::of(self.compiled);
+                deficits.map(|deficit| Shortfall::in_detail(&ground, self.id, deficit)).collect()
+            },
             preemptions: {
                 let own = self.compiled.preemptions.iter().filter(|of| of.app == self.id);
                 own.filter_map(|of| preemption(&self.compiled.fleet, of)).collect()
@@ -341,82 +348,5 @@ impl Explain<'_> {
             cluster: name,
             written: written(file, span),
         }
-    }
-}
-
-/// The weight of a cluster where static weights decide: the largest of the rules that match.
-fn weight(workload: &Workload, cluster: ClusterId) -> Option<u32> {
-    if workload.share != Share::Divided || workload.policy.strategy != Some(Strategy::StaticWeight) {
-        return None;
-    }
-    match &workload.policy.weights {
-        None => Some(1),
-        Some(rules) => rules.iter().filter(|rule| rule.clusters.contains(cluster)).map(|rule| rule.weight).max(),
-    }
-}
-
-/// How a workload is placed, in words.
-fn rule(workload: &Workload) -> String {
-    if let Some(autoscaled) = workload.autoscaled {
-        let over =
-            if workload.share == Share::Everywhere { "each in every selected cluster" } else { "in equal shares" };
-        return format!("{} to {} replicas, as its autoscaler says, {over}", autoscaled.min, autoscaled.max);
-    }
-    let many = |n: u32| if n == 1 { "1 replica".to_owned() } else { format!("{n} replicas") };
-    if workload.part.is_some() {
-        let pods = if workload.replicas == 1 { "1 pod".to_owned() } else { format!("{} pods", workload.replicas) };
-        return match workload.share {
-            Share::Everywhere => format!("{pods} of a set that runs as a whole in every selected cluster"),
-            Share::Whole | Share::Divided => format!("{pods} of a set that runs as a whole in one cluster"),
-        };
-    }
-    match workload.share {
-        Share::Everywhere if workload.kind.is_counted() => {
-            format!("{} in every selected cluster", many(workload.replicas))
-        }
-        Share::Everywhere => "in every selected cluster".to_owned(),
-        Share::Whole => format!("{}, whole in one cluster", many(workload.replicas)),
-        Share::Divided => {
-            let Replicas { strategy, weigh_by, capacity, min, max, .. } = &workload.policy;
-            let strategy = match strategy {
-                None => "placed in the one cluster that is selected",
-                Some(Strategy::Duplicated) => "in every selected cluster",
-                Some(Strategy::StaticWeight) => "divided by static weights",
-                Some(Strategy::DynamicWeight) => match weigh_by {
-                    None => "divided by the room of each cluster",
-                    Some(_) => "divided by what its estimator says of each cluster",
-                },
-                Some(Strategy::Aggregated) => "on as few clusters as hold them",
-            };
-            let capacity = match capacity {
-                Capacity::Cap => "what does not fit is left out",
-                Capacity::Ignore => "room is not looked at",
-                Capacity::Require => "nothing is added unless all of it fits",
-            };
-            let min = if *min > 0 { format!(", at least {min} in each") } else { String::new() };
-            let max = max.map(|max| format!(", at most {max} in each")).unwrap_or_default();
-            format!("{} {strategy}{min}{max}; {capacity}", many(workload.replicas))
-        }
-    }
-}
-
-fn field_name(field: PlacementField) -> &'static str {
-    match field {
-        PlacementField::Clusters => "placement.clusters",
-        PlacementField::Tolerations => "placement.tolerations",
-        PlacementField::Spread => "placement.spread",
-        PlacementField::Replicas => "placement.replicas",
-        PlacementField::Affinity => "placement.affinity",
-        PlacementField::AntiAffinity => "placement.antiAffinity",
-        PlacementField::Move => "placement.move",
-    }
-}
-
-fn layer_name(kind: LayerKind) -> &'static str {
-    match kind {
-        LayerKind::App => "App",
-        LayerKind::Policy => "PlacementPolicy",
-        LayerKind::Team => "Team",
-        LayerKind::Fleet => "Fleet",
     }
 }

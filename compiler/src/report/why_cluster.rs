@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::why::{VerdictReport, WrittenAt};
 use crate::base::SmolStr;
-use crate::diff::plain_amount;
+use crate::base::quantity::{amount_at_least, plain_amount};
 use crate::model::{App, Quota, Team};
 use crate::schedule::{Arithmetic, Misfit, PoolThere, QuotaUse, WorkloadThere};
 
@@ -291,7 +291,7 @@ pub(super) fn quota(team: &Team, of: &QuotaUse, written: WrittenAt) -> QuotaRepo
         own: amount(*own),
         hard: amount(*hard),
         one_more: amount(*each),
-        short: (short > 0 && *each > 0).then(|| amount(short)),
+        short: (short > 0 && *each > 0).then(|| amount_at_least(resource, short)),
         written,
     }
 }

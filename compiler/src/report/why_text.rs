@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use super::names::short_list;
+use super::plan_text::{move_rows, section};
+use super::rows::by_cluster;
 use super::table::table;
 use super::why::{WhyReport, WrittenAt};
 use super::why_cluster::{ClusterWhy, PoolReport, RoomReport};
@@ -11,7 +13,8 @@ impl WhyReport {
     /// The text of the report: the cluster that was asked about first. `wide` names all clusters of each reason.
     #[must_use]
     pub fn to_text(&self, wide: bool) -> String {
-        let mut text = format!("{}  {}\n", self.app, self.written);
+        let mut text = self.record.as_ref().map(|record| format!("Record: {record}\n\n")).unwrap_or_default();
+        let _ = writeln!(text, "{}  {}", self.app, self.written);
         if !self.owners.is_empty() {
             let _ = writeln!(text, "  ask {}", self.owners.join(", "));
         }
@@ -44,15 +47,14 @@ impl WhyReport {
         }
         for workload in &self.workloads {
             let _ = write!(text, "\n{}: {}\n", workload.workload, workload.rule);
-            let rows: Vec<Vec<String>> = workload
-                .seats
-                .iter()
-                .map(|seat| {
-                    let weight = seat.weight.map(|weight| format!("weight {weight}")).unwrap_or_default();
-                    let overridden = if seat.overridden { "stated by an override" } else { "" };
-                    vec![seat.cluster.to_string(), seat.replicas.to_string(), weight, overridden.to_owned()]
-                })
-                .collect();
+            let row = |seat: &super::why::WhySeat| {
+                let weight = seat.weight.map(|weight| format!("weight {weight}")).unwrap_or_default();
+                let overridden = if seat.overridden { "stated by an override" } else { "" };
+                (seat.cluster.to_string(), vec![seat.replicas.to_string(), weight, overridden.to_owned()])
+            };
+            let rows = by_cluster(workload.seats.iter().map(row).collect(), wide);
+            let rows: Vec<Vec<String>> =
+                rows.into_iter().map(|(cluster, cells)| std::iter::once(cluster).chain(cells).collect()).collect();
             text.push_str(if rows.is_empty() { "  nowhere\n" } else { "" });
             text.push_str(&table(&rows, &[1], "  "));
         }
@@ -64,29 +66,20 @@ impl WhyReport {
             };
             text.push_str(&table(&self.needs.iter().map(row).collect::<Vec<_>>(), &[], "  "));
         }
-        if !self.moves.is_empty() {
-            text.push_str("\nMoves\n");
-            let row = |m: &super::plan::MoveReport| {
-                vec![
-                    m.workload.to_string(),
-                    m.cluster.to_string(),
-                    format!("{} -> {}", m.before, m.after),
-                    m.why.to_owned(),
-                ]
-            };
-            text.push_str(&table(&self.moves.iter().map(row).collect::<Vec<_>>(), &[], "  "));
-        }
-        if !self.shortfalls.is_empty() {
-            text.push_str("\nNot possible\n");
-            for shortfall in &self.shortfalls {
-                let _ = writeln!(text, "  {shortfall}");
+        let moves = move_rows(&self.moves, wide).into_iter().map(|mut row| {
+            // all of one app: the workload is enough
+            if let Some(name) = row.first_mut() {
+                *name = name.split_once(' ').map(|(_, workload)| workload.to_owned()).unwrap_or_default();
             }
-        }
-        if !self.preemptions.is_empty() {
-            text.push_str("\nPossible, if somebody gives way\n");
-            for of in &self.preemptions {
-                let _ = writeln!(text, "  {of}");
-            }
+            row
+        });
+        let moves = table(&moves.collect::<Vec<_>>(), &[], "");
+        for (title, lines) in [
+            ("Moves", moves.lines().map(str::to_owned).collect()),
+            ("Not possible", self.shortfalls.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            ("Possible, if somebody gives way", self.preemptions.iter().map(ToString::to_string).collect()),
+        ] {
+            section(&mut text, title, &lines);
         }
         let _ = write!(text, "\n{}\n", self.summary);
         for verdict in &self.verdicts {

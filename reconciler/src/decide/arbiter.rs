@@ -52,7 +52,13 @@ fn was_taken_back(live: &Live<'_>, key: &str) -> bool {
 
 fn rank(cause: Cause) -> u8 {
     match cause {
-        Cause::Promote | Cause::Undo | Cause::Suspend | Cause::Approve | Cause::Rebalance | Cause::Preempt => 0,
+        Cause::Promote
+        | Cause::Undo
+        | Cause::Suspend
+        | Cause::Resume
+        | Cause::Approve
+        | Cause::Rebalance
+        | Cause::Preempt => 0,
         Cause::Failover => 1,
         Cause::Return => 2,
         Cause::Lifecycle => 3,

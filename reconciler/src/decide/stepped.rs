@@ -46,8 +46,9 @@ fn is_made_in_steps(cause: Cause) -> bool {
         | Cause::Rebalance
         | Cause::Settle
         | Cause::Undo
+        | Cause::Suspend
         // what was merged while an app was suspended follows when it is resumed
-        | Cause::Suspend => true,
+        | Cause::Resume => true,
         // Whatever runs there is gone, or was given up by a person; the others move nothing.
         Cause::Failover
         | Cause::Capacity

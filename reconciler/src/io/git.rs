@@ -44,6 +44,8 @@ pub struct GitRepo {
     remote: Remote,
     prefix: RepoPath,
     author: Author,
+    /// Where branches would stand, while nothing is pushed.
+    rehearsed: Option<BTreeMap<SmolStr, CommitId>>,
 }
 
 impl GitRepo {
@@ -64,13 +66,19 @@ impl GitRepo {
         let path = handle.path().to_path_buf();
         let git = Git::new(path.clone(), EXCHANGE_TIMEOUT);
         let author = Author { name: "fleetwright".to_owned(), email: "fleetwright@localhost".to_owned() };
-        Ok(Self { mirror: handle, path, git, remote, prefix, author })
+        Ok(Self { mirror: handle, path, git, remote, prefix, author, rehearsed: None })
     }
 
     /// The name of the remote, without credentials.
     #[must_use]
     pub fn remote_name(&self) -> &str {
         self.remote.shown()
+    }
+
+    /// From now on nothing is pushed or remembered: commits are written into the mirror alone, where nothing leads to them,
+    /// and a fetch tells of them as if they had been pushed.
+    pub fn rehearse(&mut self) {
+        self.rehearsed.get_or_insert_default();
     }
 
     fn error(&self, e: &git2::Error) -> PortError {
@@ -169,6 +177,11 @@ impl FleetRepo for GitRepo {
                 heads.insert(SmolStr::new(branch), CommitId(id.to_string().into()));
             }
         }
+        for (branch, id) in self.rehearsed.iter().flatten() {
+            if branches.contains(&branch.as_str()) {
+                heads.insert(branch.clone(), id.clone());
+            }
+        }
         Ok(heads)
     }
 
@@ -212,6 +225,9 @@ impl FleetRepo for GitRepo {
     }
 
     fn follow(&mut self, branch: &str, commit: &CommitId) -> Result<(), PortError> {
+        if self.rehearsed.is_some() {
+            return Ok(());
+        }
         let name = format!("{FOLLOWED}{branch}");
         let id = self.oid(commit)?;
         self.mirror.reference(&name, id, true, "fleetwright").map(|_| ()).map_err(|e| self.error(&e))
@@ -221,6 +237,11 @@ impl FleetRepo for GitRepo {
         remote::check_branch(&commit.branch).map_err(PortError::Permanent)?;
         let author = commit.author.as_ref().unwrap_or(&self.author);
         let id = objects::write(&self.mirror, commit, author, &self.prefix).map_err(|e| self.error(&e))?;
+        if let Some(rehearsed) = &mut self.rehearsed {
+            let id = CommitId(id.to_string().into());
+            rehearsed.insert(commit.branch.clone(), id.clone());
+            return Ok(id);
+        }
         push::push(&self.git, &self.remote, commit, id)?;
         self.track(&commit.branch, Some(id))?;
         Ok(CommitId(id.to_string().into()))

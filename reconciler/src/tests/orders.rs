@@ -75,6 +75,8 @@ fn others_give_way_only_when_somebody_says_so() {
     assert!(nothing.0 == "guarded" && nothing.1.contains("nothing is proposed for App t/web"), "{nothing:?}");
     let pushed = world.order(|desk| orders::preempt(desk, "t/hot")).unwrap().expect("a commit");
     assert_eq!((pushed.cause, pushed.message.lines().next()), (Cause::Preempt, Some("Preempt for t/hot")));
+    let moves = "\n\nt/hot apps/Deployment/hot: a 0 -> 2\nt/web apps/Deployment/web: a 6 -> 4\n\n";
+    assert!(pushed.message.contains(moves), "{}", pushed.message);
     assert_eq!((world.seats("web"), world.seats("hot")), (seats([("a", 4), ("b", 6), ("c", 6)]), seats([("a", 2)])));
     assert_eq!(world.advance().unwrap().pushed, []);
 }
@@ -102,7 +104,8 @@ fn a_suspended_app_stays_until_it_is_resumed() {
     world.order(|desk| orders::drain(desk, "b")).unwrap().expect("a commit");
     assert_eq!(world.seats("web"), seats([("a", 2), ("b", 2), ("c", 2)]));
     assert_eq!(world.advance().unwrap().pushed, []);
-    world.order(|desk| orders::resume(desk, "t/web")).unwrap().expect("a commit");
+    let resumed = world.order(|desk| orders::resume(desk, "t/web")).unwrap().expect("a commit");
+    assert_eq!(resumed.cause, Cause::Resume);
     assert_eq!(world.seats("web"), seats([("a", 5), ("c", 4)]));
     assert!(!world.files("live").contains_key("state/suspended.yaml"));
 }

@@ -56,4 +56,7 @@ family! {
     /// An app gave up replicas for one of higher priority, because a person accepted that (`fleetwright preempt`), and has
     /// found no other place for them. They run again as soon as there is room.
     GAVE_WAY = 1149 Warning "replicas displaced by a preemption";
+    /// A `move` without any field. It stands in place of the `move` of wider layers (PlacementPolicy, Team, Fleet) and states no
+    /// steps, so everything moves at once. State `max`, or remove it; `max: 100%` is one step that waits.
+    EMPTY_MOVE = 1150 Warning "a `move` that says nothing";
 }

@@ -26,4 +26,6 @@ family! {
     /// An object needs another one of its App (a ConfigMap it reads, a Secret it mounts, a ServiceAccount it runs as), and a
     /// rule of the App's `objects` keeps that out of clusters where it runs. Its pods would wait there for ever.
     LEFT_BEHIND = 1070 Warning "reference to what a rule keeps away";
+    /// An app is named twice in `dependsOn` or `previousNames`. The second time changes nothing; another app may have been meant.
+    NAMED_TWICE = 1071 Warning "app that is named twice";
 }

@@ -8,6 +8,7 @@ use crate::api::{ApiGroupSpec, ClusterSpec as Ours, Lifecycle, NodePoolSpec};
 use crate::base::SmolStr;
 use crate::base::quantity::{Quantity, amount, amount_text};
 use crate::base::taint::{Taint, TaintEffect};
+use crate::import::numbers::machine_amount;
 use crate::import::repository::{placeless, placeless_all};
 use crate::import::{About, Fate};
 use crate::kinds::native;
@@ -76,18 +77,23 @@ fn pools(status: &ClusterStatus, about: &mut About<'_>) -> Option<Vec<crate::bas
     if total == 0 || allocatable.is_empty() {
         return None;
     }
-    let share = |(name, quantity): (&SmolStr, &Quantity)| {
-        let one = amount(name, quantity).max(0) / i128::from(total);
+    let mut share = |(name, quantity): (&SmolStr, &Quantity)| {
+        if let Err(wrong) = machine_amount(name, &quantity.to_string().into()) {
+            let field = format!("status.resourceSummary.allocatable.{name}");
+            about.say(Fate::NoCounterpart, &field, format!("{wrong}: left out"));
+            return None;
+        }
+        let one = amount(name, quantity) / i128::from(total);
         let quantity = amount_text(name, one).parse::<Quantity>().ok()?;
         Some((placeless(name.clone()), placeless(quantity)))
     };
+    let shares: BTreeMap<_, _> = allocatable.iter().filter_map(&mut share).collect();
     let text = format!("its {nodes} ready nodes are taken as equal, each with its share of what is allocatable");
     about.say(Fate::Resolved, "status.resourceSummary", text);
-    let allocatable: BTreeMap<_, _> = allocatable.iter().filter_map(share).collect();
     Some(vec![placeless(NodePoolSpec {
         name: placeless("general".into()),
         nodes: placeless(nodes),
-        allocatable,
+        allocatable: shares,
         labels: BTreeMap::new(),
         taints: Vec::new(),
         scalable_to: None,

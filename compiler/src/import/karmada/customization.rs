@@ -243,7 +243,10 @@ fn component(table: &BTreeMap<SmolStr, Meaning>) -> Result<ComponentSpec, Unread
             ("replicas", Meaning::Path(path)) => {
                 spec.replicas = Some(placeless(vec![below(path, &at).ok_or_else(outside)?]));
             }
-            ("replicas", Meaning::Constant(Some(count))) => spec.default_replicas = count.parse().ok().map(placeless),
+            ("replicas", Meaning::Constant(Some(count))) => match count.parse() {
+                Ok(count) => spec.default_replicas = Some(placeless(count)),
+                Err(_) => return unread("`replicas` of a part is no number of replicas"),
+            },
             ("replicaRequirements", Meaning::Pods(path)) => {
                 spec.template = Some(below(path, &at).ok_or_else(outside)?);
             }

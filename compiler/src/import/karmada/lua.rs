@@ -4,6 +4,9 @@
 //! Invariants: nothing is run; nesting is bounded; what is not understood is an error with its line, never left out.
 //! Grammar: the Lua 5.1 reference manual, 8, less operators and statements that no such script needs.
 
+mod tokens;
+
+use self::tokens::{KEYWORDS, Token, tokens};
 use crate::base::SmolStr;
 
 /// Expressions and blocks in each other.
@@ -77,24 +80,6 @@ pub(super) enum Expr {
     Table(Vec<(SmolStr, Expr)>),
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Word(SmolStr),
-    Number(SmolStr),
-    Text(SmolStr),
-    Sign(&'static str),
-}
-
-/// Longest first.
-const SIGNS: [&str; 23] = [
-    "==", "~=", "<=", ">=", "..", "<", ">", "=", "(", ")", "{", "}", "[", "]", ",", ";", ".", "#", "+", "-", "*", "/",
-    ":",
-];
-const KEYWORDS: [&str; 20] = [
-    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or",
-    "repeat", "return", "then", "true", "while",
-];
-
 /// Reads a script of one function.
 ///
 /// # Errors
@@ -134,50 +119,6 @@ pub(super) fn parse(script: &str) -> Result<Function, Unread> {
         None => Ok(Function { parameters, body }),
         Some(_) => reader.unread("more than one function"),
     }
-}
-
-fn tokens(script: &str) -> Result<Vec<(u32, Token)>, Unread> {
-    let mut tokens = Vec::new();
-    let (mut rest, mut line) = (script, 1_u32);
-    while let Some(first) = rest.chars().next() {
-        if first == '\n' {
-            line = line.saturating_add(1);
-        }
-        let fail = |what: &str| Err(Unread { line, what: what.to_owned() });
-        if first.is_whitespace() {
-            rest = rest.get(first.len_utf8()..).unwrap_or_default();
-            continue;
-        }
-        if rest.starts_with("--[[") || rest.starts_with("[[") {
-            return fail("a comment or text in long brackets");
-        }
-        if rest.starts_with("--") {
-            rest = rest.find('\n').and_then(|end| rest.get(end..)).unwrap_or_default();
-            continue;
-        }
-        let (token, length) = if first.is_ascii_alphabetic() || first == '_' {
-            let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-            (Token::Word(rest.get(..length).unwrap_or_default().into()), length)
-        } else if first.is_ascii_digit() {
-            let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-            (Token::Number(rest.get(..length).unwrap_or_default().into()), length)
-        } else if first == '"' || first == '\'' {
-            let inside = rest.get(1..).unwrap_or_default();
-            let text = inside.find(first).and_then(|end| inside.get(..end));
-            match text.filter(|text| !text.contains(['\\', '\n'])) {
-                Some(text) => (Token::Text(text.into()), text.len() + 2),
-                None => return fail("a text with an escape, or without an end"),
-            }
-        } else {
-            match SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-                Some(sign) => (Token::Sign(sign), sign.len()),
-                None => return fail("a character that is not read"),
-            }
-        };
-        tokens.push((line, token));
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    Ok(tokens)
 }
 
 struct Reader {

@@ -123,12 +123,10 @@ fn replicas(written: Option<&ReplicaScheduling>, clusters: &[ClusterFacts], abou
         let field = format!("{FIELD}.weightPreference.staticWeightList[{at}]");
         let selector = selector(target_cluster, &format!("{field}.targetCluster"), clusters, about);
         let weight = u32::try_from(*weight).unwrap_or_else(|_| {
-            about.say(
-                Fate::Differs,
-                &format!("{field}.weight"),
-                format!("{weight} is out of range: {} is written", u32::MAX),
-            );
-            u32::MAX
+            let nearest = if *weight < 0 { 0 } else { u32::MAX };
+            let text = format!("{weight} is out of range: {nearest} is written");
+            about.say(Fate::Differs, &format!("{field}.weight"), text);
+            nearest
         });
         rules.push(placeless(WeightRule { clusters: Some(selector), weight: placeless(weight), min: None, max: None }));
     }

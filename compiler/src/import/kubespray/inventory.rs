@@ -14,6 +14,8 @@ pub(super) type Variables = BTreeMap<SmolStr, Value>;
 pub(super) struct Inventory {
     hosts: BTreeMap<SmolStr, Variables>,
     groups: BTreeMap<SmolStr, Group>,
+    /// What could not be read, in words, in the order of the file.
+    odd: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -45,24 +47,56 @@ impl Inventory {
                 inventory.groups.entry(group.clone()).or_default();
                 continue;
             }
-            let mut words = words(line).into_iter();
-            let first = words.next().unwrap_or_default();
-            let entry = inventory.groups.entry(group.clone()).or_default();
             match part {
                 "children" => {
-                    entry.children.insert(first.into());
+                    let first = words(line).into_iter().next().unwrap_or_default();
+                    inventory.groups.entry(group.clone()).or_default().children.insert(first.into());
                 }
-                "vars" => entry.variables.extend(variable(line)),
-                _ => {
-                    let variables: Variables = words.filter_map(|word| variable(&word)).collect();
-                    for host in range(&first) {
-                        entry.hosts.insert(host.clone());
-                        inventory.hosts.entry(host).or_default().extend(variables.clone());
+                "vars" => match variable(line) {
+                    Some((key, value)) => {
+                        inventory.groups.entry(group.clone()).or_default().variables.insert(key, value);
                     }
-                }
+                    None => inventory
+                        .odd
+                        .push(format!("a line of [{}:vars] is no `name=value`: left out", group.escape_debug())),
+                },
+                "" | "hosts" => inventory.host_line(&group, line),
+                other => inventory.odd.push(format!(
+                    "[{}:{}] is neither a group, nor its children or vars: a line of it is left out",
+                    group.escape_debug(),
+                    other.escape_debug()
+                )),
             }
         }
         inventory
+    }
+
+    /// `host key=value …`; hosts may be several, with commas between.
+    fn host_line(&mut self, group: &SmolStr, line: &str) {
+        let mut words = words(line).into_iter();
+        let mut pattern = words.next().unwrap_or_default();
+        let mut variables = Variables::new();
+        for word in words {
+            match variable(&word) {
+                Some((key, value)) => {
+                    variables.insert(key, value);
+                }
+                None if pattern.ends_with(',') || word.starts_with(',') => pattern.push_str(&word),
+                None => {
+                    let text = format!("a word beside host {} is no `name=value`: left out", pattern.escape_debug());
+                    self.odd.push(text);
+                }
+            }
+        }
+        match hosts(&pattern) {
+            Ok(hosts) => {
+                for host in hosts {
+                    self.groups.entry(group.clone()).or_default().hosts.insert(host.clone());
+                    self.hosts.entry(host).or_default().extend(variables.clone());
+                }
+            }
+            Err(wrong) => self.odd.push(wrong),
+        }
     }
 
     /// Adds what a document says: groups by name, each with `hosts`, `children` and `vars`.
@@ -75,20 +109,28 @@ impl Inventory {
 
     fn group(&mut self, name: &str, value: &Value, depth: usize) {
         if depth > MAX_DEPTH {
+            self.odd.push(format!("group {} lies more than {MAX_DEPTH} groups deep: left out", name.escape_debug()));
             return;
         }
-        let map = |key: &str| value.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
         let mut group = Group::default();
-        for (pattern, variables) in map("hosts") {
-            for host in range(&pattern) {
+        for (pattern, variables) in self.entries(name, "hosts", value) {
+            let hosts = match hosts(&pattern) {
+                Ok(hosts) => hosts,
+                Err(wrong) => {
+                    self.odd.push(wrong);
+                    continue;
+                }
+            };
+            for host in hosts {
                 let variables = variables.as_object().into_iter().flatten();
                 let variables: Variables = variables.map(|(key, value)| (key.into(), value.clone())).collect();
                 self.hosts.entry(host.clone()).or_default().extend(variables);
                 group.hosts.insert(host);
             }
         }
-        group.variables = map("vars").into_iter().map(|(key, value)| (key.into(), value)).collect();
-        for (child, value) in map("children") {
+        group.variables =
+            self.entries(name, "vars", value).into_iter().map(|(key, value)| (key.into(), value)).collect();
+        for (child, value) in self.entries(name, "children", value) {
             group.children.insert(child.as_str().into());
             self.group(&child, &value, depth + 1);
         }
@@ -96,6 +138,29 @@ impl Inventory {
         known.hosts.extend(group.hosts);
         known.children.extend(group.children);
         known.variables.extend(group.variables);
+    }
+
+    /// A map of a group; a list of names, or one name, is one without values, as people write it who know the INI form.
+    fn entries(&mut self, group: &str, key: &str, value: &Value) -> Vec<(String, Value)> {
+        let names = |items: &[Value]| -> Option<Vec<(String, Value)>> {
+            items.iter().map(|item| Some((item.as_str()?.to_owned(), Value::Null))).collect()
+        };
+        let entries = match value.get(key) {
+            None | Some(Value::Null) => Some(Vec::new()),
+            Some(Value::Object(map)) => Some(map.iter().map(|(key, value)| (key.clone(), value.clone())).collect()),
+            Some(Value::Array(items)) if key != "vars" => names(items),
+            Some(one @ Value::String(_)) if key != "vars" => names(std::slice::from_ref(one)),
+            Some(_) => None,
+        };
+        entries.unwrap_or_else(|| {
+            self.odd.push(format!("`{key}` of group {} is no map of names: left out", group.escape_debug()));
+            Vec::new()
+        })
+    }
+
+    /// What could not be read, in words.
+    pub(super) fn odd(&self) -> &[String] {
+        &self.odd
     }
 
     /// The hosts that run pods, ascending.
@@ -163,18 +228,99 @@ fn variable(word: &str) -> Option<(SmolStr, Value)> {
     Some((key.trim().into(), Value::String(value.trim().to_owned())))
 }
 
-/// `node[01:03]` is node01, node02, node03.
-fn range(pattern: &str) -> Vec<SmolStr> {
-    let parts = pattern.split_once('[').and_then(|(before, rest)| {
-        let (inside, after) = rest.split_once(']')?;
-        let (from, to) = inside.split_once(':')?;
-        Some((before, from, from.parse::<usize>().ok()?, to.parse::<usize>().ok()?, after))
-    });
-    match parts {
-        Some((before, from, first, last, after)) if last >= first && last - first < MAX_RANGE => {
-            let width = from.len();
-            (first..=last).map(|number| format!("{before}{number:0width$}{after}").into()).collect()
+/// The hosts of a pattern: `node[01:03]` is node01, node02, node03; `rack[a:c]` and a step, `[0:10:5]`, as Ansible reads
+/// them. Several ranges multiply; commas stand between several patterns.
+///
+/// # Errors
+/// In words: a range that is none, or that stands for too many hosts.
+fn hosts(patterns: &str) -> Result<Vec<SmolStr>, String> {
+    let each = patterns.split(',').map(str::trim).filter(|pattern| !pattern.is_empty());
+    Ok(each.map(hosts_of).collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+fn hosts_of(pattern: &str) -> Result<Vec<SmolStr>, String> {
+    let shown = pattern.escape_debug();
+    let mut found = vec![String::new()];
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once('[') {
+        let (inside, after) =
+            after.split_once(']').ok_or_else(|| format!("{shown} has a range without `]`: left out"))?;
+        let values = range(inside)
+            .ok_or_else(|| format!("{shown}: [{}] is no range such as [01:20]: left out", inside.escape_debug()))?;
+        let many = values.len().saturating_mul(found.len());
+        if values.len() > MAX_RANGE || many > MAX_RANGE {
+            return Err(format!("{shown} stands for more than {MAX_RANGE} hosts: left out. Write smaller ranges"));
         }
-        _ => vec![pattern.into()],
+        found =
+            found.iter().flat_map(|stem| values.iter().map(move |value| format!("{stem}{before}{value}"))).collect();
+        rest = after;
+    }
+    Ok(found.into_iter().map(|stem| SmolStr::from(format!("{stem}{rest}"))).collect())
+}
+
+/// `01:03`, `a:c`, `0:10:5`, both ends included. One value more than allowed where there would be more.
+fn range(inside: &str) -> Option<Vec<String>> {
+    let mut parts = inside.split(':');
+    let (from, to, step, None) = (parts.next()?, parts.next()?, parts.next(), parts.next()) else { return None };
+    let step = step.map_or(Some(1), |step| step.parse::<usize>().ok()).filter(|step| *step > 0)?;
+    let letter = |text: &str| match text.as_bytes() {
+        [letter] if letter.is_ascii_alphabetic() => Some(*letter),
+        _ => None,
+    };
+    if let (Some(first), Some(last)) = (letter(from), letter(to)) {
+        let letters: Vec<String> = (first..=last).step_by(step).map(|letter| char::from(letter).to_string()).collect();
+        return (!letters.is_empty()).then_some(letters);
+    }
+    // Ansible takes an absent first number for 0
+    let first = if from.is_empty() { 0 } else { from.parse::<usize>().ok()? };
+    let last = to.parse::<usize>().ok().filter(|last| *last >= first)?;
+    let width = if from.starts_with('0') { from.len() } else { 0 };
+    Some((first..=last).step_by(step).take(MAX_RANGE + 1).map(|number| format!("{number:0width$}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_of_hosts() {
+        for (pattern, expected) in [
+            ("node1", vec!["node1"]),
+            ("node[01:03]", vec!["node01", "node02", "node03"]),
+            ("node[8:11].lab", vec!["node8.lab", "node9.lab", "node10.lab", "node11.lab"]),
+            ("n[0:10:5]", vec!["n0", "n5", "n10"]),
+            ("n[:1]", vec!["n0", "n1"]),
+            ("r[a:b]n[1:2]", vec!["ran1", "ran2", "rbn1", "rbn2"]),
+            ("a,b[1:2], c,", vec!["a", "b1", "b2", "c"]),
+        ] {
+            assert_eq!(hosts(pattern).unwrap(), expected, "{pattern}");
+        }
+        assert_eq!(hosts("node[1:10000]").unwrap().len(), 10_000);
+        for (pattern, wrong) in [
+            ("host[001:999999]", "host[001:999999] stands for more than 10000 hosts: left out. Write smaller ranges"),
+            ("h[1:200][1:200]", "h[1:200][1:200] stands for more than 10000 hosts: left out. Write smaller ranges"),
+            ("h[3:1]", "h[3:1]: [3:1] is no range such as [01:20]: left out"),
+            ("h[1:5:0]", "h[1:5:0]: [1:5:0] is no range such as [01:20]: left out"),
+            ("h[x]", "h[x]: [x] is no range such as [01:20]: left out"),
+            ("h[1:2", "h[1:2 has a range without `]`: left out"),
+        ] {
+            assert_eq!(hosts(pattern).unwrap_err(), wrong);
+        }
+    }
+
+    #[test]
+    fn lines_of_an_ini_file() {
+        let text = "[kube_node]\na, b ,c ip=1\nd stray\n[kube_node:vars]\nx = 1\nnothing\n[kube_node:childern]\nmore\n";
+        let inventory = Inventory::of_ini(text);
+        assert_eq!(inventory.nodes().into_iter().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+        assert_eq!(inventory.host_variables("b")["ip"], "1");
+        assert_eq!(
+            inventory.odd(),
+            [
+                "a word beside host d is no `name=value`: left out",
+                "a line of [kube_node:vars] is no `name=value`: left out",
+                "[kube_node:childern] is neither a group, nor its children or vars: a line of it is left out",
+            ]
+        );
     }
 }

@@ -88,6 +88,9 @@ pub(super) fn read(value: &Value) -> Result<Node<'_>, LeftOut> {
         let Ok(quantity) = serde_json::from_value::<Quantity>(stated.clone()) else {
             return left_out("states an allocatable amount that is no quantity");
         };
+        if amount(resource, &quantity) >= i128::from(i64::MAX) || amount(resource, &quantity) < 0 {
+            return left_out("states an allocatable amount that no node can have");
+        }
         // how many volumes a driver attaches is no resource that pods request
         if amount(resource, &quantity) > 0 && !resource.starts_with("attachable-volumes-") {
             allocatable.insert(SmolStr::from(resource.as_str()), quantity);
@@ -97,8 +100,10 @@ pub(super) fn read(value: &Value) -> Result<Node<'_>, LeftOut> {
         return left_out("has no allocatable CPU or memory");
     }
     let taints = value.pointer("/spec/taints").and_then(Value::as_array).into_iter().flatten();
-    let mut taints: Vec<Taint> =
-        taints.filter_map(taint).filter(|taint| !PASSING.contains(&taint.key.as_str())).collect();
+    let Some(taints) = taints.map(taint).collect::<Option<Vec<Taint>>>() else {
+        return left_out("has a taint that cannot be read");
+    };
+    let mut taints: Vec<Taint> = taints.into_iter().filter(|taint| !PASSING.contains(&taint.key.as_str())).collect();
     taints.sort();
     taints.dedup();
     let conditions = value.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();

@@ -15,7 +15,7 @@ use super::{ZONE, label, valid_name};
 use crate::api::NodePoolSpec;
 use crate::base::SmolStr;
 use crate::base::labels::Labels;
-use crate::base::quantity::{Quantity, amount, amount_text};
+use crate::base::quantity::{Quantity, amount, plain_pair};
 use crate::base::taint::Taint;
 
 /// Labels by which providers and autoscalers name a node pool.
@@ -332,7 +332,7 @@ fn smallest(field: &str, pool: &Pool<'_>, about: &mut About<'_>) -> BTreeMap<Smo
             continue;
         };
         if min.saturating_mul(10) < max.saturating_mul(9) {
-            let (min, max) = (amount_text(resource, *min), amount_text(resource, *max));
+            let (min, max) = plain_pair(resource, *min, *max);
             let text = format!("its nodes have {min} to {max} of {resource}: the smallest counts for each");
             about.say(Fate::Differs, field, text);
         }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use smol_str::SmolStr;
 
 use super::field::Field;
-use crate::base::quantity::{Quantity, amount_text};
+use crate::base::quantity::{Quantity, plain_amount};
 use crate::base::{FieldError, Resources};
 pub(super) use check::{check_overhead, check_pod_level};
 
@@ -185,11 +185,11 @@ pub(super) fn booked(list: &MilliList) -> Resources {
     Resources(list.iter().map(|(resource, milli)| (resource.clone(), amount(resource, *milli))).collect())
 }
 
-/// Thousandths as a text for messages: `500m`, `2Gi`.
+/// Thousandths as a text for messages: `0.5`, `2Gi`.
 fn milli_text(resource: &str, milli: i128) -> String {
     match resource {
-        "cpu" => amount_text(resource, milli),
-        _ if milli % 1000 == 0 => amount_text(resource, milli / 1000),
+        "cpu" => plain_amount(resource, milli),
+        _ if milli % 1000 == 0 => plain_amount(resource, milli / 1000),
         _ => format!("{milli}m"),
     }
 }

@@ -213,7 +213,7 @@ fn amounts_that_kubernetes_refuses_are_errors() {
     let huge = json!({"containers": [container("a", json!({"requests": {"cpu": 1}}))], "resources": {"limits": {"hugepages-2Mi": "4Mi"}}});
     assert_eq!(errors(&huge), [""; 0], "the containers' cpu becomes the pod's");
     let found = errors(&pod_with("overhead", json!({"cpu": "-50m"})));
-    assert_eq!(found, ["/overhead/cpu: -50m is negative: expected 0 or more"]);
+    assert_eq!(found, ["/overhead/cpu: -0.05 is negative: expected 0 or more"]);
 }
 
 #[test]

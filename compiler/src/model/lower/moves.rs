@@ -16,8 +16,18 @@ pub(super) struct Moves {
 }
 
 /// Reads a `move`.
-pub(super) fn lower(cx: &mut Lowering<'_>, file: FileId, written: &MoveSpec) -> Moves {
-    let MoveSpec { max, every, min_available, wait, deadline } = written;
+pub(super) fn lower(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<MoveSpec>) -> Moves {
+    let MoveSpec { max, every, min_available, wait, deadline } = &written.value;
+    if written.value == MoveSpec::default() {
+        cx.report(
+            Diagnostic::new(
+                codes::placement::EMPTY_MOVE,
+                Place::Span(file, written.span),
+                "`move` says nothing: replicas move all at once, and the `move` of a wider layer does not count",
+            )
+            .help("state the largest step, such as `max: 20%`; or remove `move`, and what a wider layer says counts"),
+        );
+    }
     let min_available_percent = min_available.as_ref().and_then(|stated| percent(cx, file, stated));
     // the only thing there is to wait for
     let wait = wait.as_ref().map(|wait| match wait.value {

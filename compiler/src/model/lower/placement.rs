@@ -123,7 +123,7 @@ pub(super) fn check(cx: &mut Lowering<'_>, file: FileId, spec: &PlacementSpec) {
         replicas::lower(cx, file, &replicas.value);
     }
     if let Some(move_) = move_ {
-        moves::lower(cx, file, &move_.value);
+        moves::lower(cx, file, move_);
     }
 }
 
@@ -245,7 +245,7 @@ pub(super) fn resolve(
     let [affinity, anti_affinity] = keys;
     let placement =
         Placement { candidates, selector, tiers, affinity, anti_affinity, layers: from, tolerations, spread, replicas };
-    let moves = move_.map(|(layer, m)| moves::lower(cx, layer.file, &m.value)).unwrap_or_default();
+    let moves = move_.map(|(layer, m)| moves::lower(cx, layer.file, m)).unwrap_or_default();
     Resolved { placement, total, moves }
 }
 

@@ -73,7 +73,13 @@ impl Relations {
             let name = full(&own_team, written);
             match self.apps.get(&name) {
                 Some((other, _)) => {
-                    waits.entry(*other).or_insert(Place::Span(file, written.span));
+                    let place = Place::Span(file, written.span);
+                    if let Some(first) = waits.get(other) {
+                        let message = format!("`{}/{}` is in `dependsOn` twice", name.0, name.1);
+                        cx.report(twice(message, place, first.clone()));
+                    } else {
+                        waits.insert(*other, place);
+                    }
                 }
                 None if cx.unread.apps() => {}
                 None => self.unknown(cx, file, written, &name),
@@ -112,7 +118,7 @@ impl Relations {
     ) -> Vec<AppName> {
         let own = &self.names[id.index()];
         let mut names: Vec<AppName> = Vec::new();
-        let mut seen: BTreeSet<AppName> = BTreeSet::new();
+        let mut seen: BTreeMap<AppName, Place> = BTreeMap::new();
         for written in object.spec.previous_names.iter().flat_map(|list| &list.value) {
             let name = full(&own.0, written);
             let place = Place::Span(file, written.span);
@@ -152,8 +158,15 @@ impl Relations {
                     .related(there.clone(), "where it says so")
                     .help("leave the name with the app that what runs there becomes"),
                 ),
-                Some(_) | None if seen.insert(name.clone()) => names.push(name),
-                Some(_) | None => {}
+                Some(_) | None => match seen.get(&name) {
+                    Some(first) => {
+                        cx.report(twice(format!("`{shown}` is in `previousNames` twice"), place, first.clone()));
+                    }
+                    None => {
+                        seen.insert(name.clone(), place);
+                        names.push(name);
+                    }
+                },
             }
         }
         names
@@ -191,6 +204,13 @@ impl Relations {
             cx.report(diagnostic);
         }
     }
+}
+
+/// A name that a list holds already: it changes nothing, and somebody meant another.
+fn twice(message: String, place: Place, first: Place) -> Diagnostic {
+    Diagnostic::new(codes::references::NAMED_TWICE, place, message)
+        .related(first, "the first time")
+        .help("remove one of them, or name the app that was meant")
 }
 
 /// `team/app`, or `app` of one's own team.

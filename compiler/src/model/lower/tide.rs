@@ -62,7 +62,7 @@ impl Tides {
                 calendar: calendar.as_ref().map(|name| named(cx, file, name, &calendars)).unwrap_or_default(),
                 starts: phases.iter().map(|(start, _)| start.clone()).collect(),
             };
-            let moves = move_.as_ref().map(|m| moves::lower(cx, file, &m.value)).unwrap_or_default();
+            let moves = move_.as_ref().map(|m| moves::lower(cx, file, m)).unwrap_or_default();
             let count = object.spec.phases.value.iter().find_map(|phase| match &phase.value.replicas {
                 Some(replicas) if matches!(replicas.value, IntOrPercent::Int(_)) => Some(replicas.span),
                 Some(_) | None => None,

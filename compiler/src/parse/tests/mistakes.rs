@@ -62,10 +62,35 @@ fn scalars_with_more_than_one_spelling() {
     for (field, expected) in [
         ("max: 20%, every: 1h30m", &[][..]),
         ("max: 7, minAvailable: 0%", &[]),
-        ("max: 120%", &["FW1023 `120%` `spec.placement.move.max` takes a count (3) or a share (20%)"]),
+        (
+            "max: 120%",
+            &[
+                "FW1023 `120%` `spec.placement.move.max` takes a count (3) or a share from 0% to 100% (20%); all of it is 100%",
+            ],
+        ),
+        (
+            "max: '20'",
+            &[
+                "FW1023 `'20'` `spec.placement.move.max` takes a count (3) or a share from 0% to 100% (20%); add `%` for a share, or take the quotes off for a count",
+            ],
+        ),
+        (
+            "max: 20 %",
+            &[
+                "FW1023 `20 %` `spec.placement.move.max` takes a count (3) or a share from 0% to 100% (20%); write it without a space",
+            ],
+        ),
         ("max: -1", &["FW1023 `-1` `spec.placement.move.max` must be at least 0"]),
-        ("max: 1.5", &["FW1021 `1.5` `spec.placement.move.max` takes a count (3) or a share (20%), not a number"]),
-        ("max: [1]", &["FW1021 `[1]` `spec.placement.move.max` takes a count (3) or a share (20%), not a list"]),
+        (
+            "max: 1.5",
+            &[
+                "FW1021 `1.5` `spec.placement.move.max` takes a count (3) or a share from 0% to 100% (20%), not a number",
+            ],
+        ),
+        (
+            "max: [1]",
+            &["FW1021 `[1]` `spec.placement.move.max` takes a count (3) or a share from 0% to 100% (20%), not a list"],
+        ),
         ("every: 5 minutes", &["FW1023 `5 minutes` `spec.placement.move.every` takes a span of time: 90s, 30m, 1h30m"]),
         ("every: 30", &["FW1021 `30` `spec.placement.move.every` takes a string, not a number"]),
     ] {

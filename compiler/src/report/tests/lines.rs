@@ -8,9 +8,11 @@ use crate::base::{ClusterId, FileId, Path, Span};
 use crate::diag::{Diagnostic, Diagnostics, Origin, Place, codes};
 use crate::diff::tests::fixture::Files;
 use crate::model::{ClusterSet, Fleet, Mismatch};
+use crate::placements::Record;
 use crate::report::{capacity, deficits, located, verdicts_line};
 use crate::schedule::{AppTarget, Deficit, Target, Verdict};
 use crate::source::{FileClass, FileOrigin, RepoPath, SourceFile};
+use crate::variants::Variants;
 
 /// `eu-a eu-b us-a us-b us-c`.
 fn five() -> Fleet {
@@ -86,7 +88,8 @@ fn deficits_are_warnings_at_the_name_of_the_app() {
         ],
         ..AppTarget::default()
     };
-    let found = deficits(&fleet, &Target { apps: vec![app], settled: true, ..Target::default() });
+    let target = Target { apps: vec![app], settled: true, ..Target::default() };
+    let found = deficits(&fleet, &Variants::default(), &Record::default(), &target);
     let clusters = "4/5 clusters: 1 not among the team's clusters (eu-a)";
     let expected = [
         (
@@ -95,7 +98,7 @@ fn deficits_are_warnings_at_the_name_of_the_app() {
         ),
         (
             codes::rights::OVER_QUOTA,
-            "the team's quota allows 1536Mi limits.memory: 1Gi are used, 1Gi more are asked for".to_owned(),
+            "the team's quota allows 1.5Gi limits.memory: 1Gi are used, 1Gi more are asked for".to_owned(),
         ),
         (
             codes::placement::NO_WEIGHT_MATCHES,

@@ -2,6 +2,7 @@
 
 mod comments;
 mod lines;
+mod many;
 mod secrets;
 mod suppositions;
 mod texts;

@@ -16,7 +16,14 @@ fn left(resource: &str, free: &str, now: &str, percent: i64) -> LeftReport {
 }
 
 fn scenario(lost: &str, missing: u64) -> ScenarioReport {
-    let unplaced = Shortfall::Unplaced { workload: "apps/Deployment/web".into(), replicas: 2, wanted: 9, displaced: 0 };
+    let unplaced = Shortfall::Unplaced {
+        workload: "apps/Deployment/web".into(),
+        replicas: 2,
+        wanted: 9,
+        displaced: 0,
+        each: false,
+        copies: Vec::new(),
+    };
     let short = AppShortfall { app: "shop/web".into(), shortfall: unplaced };
     let moved = MoveReport {
         app: "shop/web".into(),
@@ -41,6 +48,7 @@ fn scenario(lost: &str, missing: u64) -> ScenarioReport {
     ScenarioReport {
         lost: vec![lost.to_owned()],
         moved: 2,
+        stopped: 3,
         missing,
         shortfalls: if missing > 0 { vec![short] } else { Vec::new() },
         nowhere: Vec::new(),
@@ -52,12 +60,15 @@ fn scenario(lost: &str, missing: u64) -> ScenarioReport {
 
 #[test]
 fn one_scenario_is_shown_in_full() {
-    let report =
-        WhatIfReport { changes: vec!["shop/web has 9 replicas".into()], scenarios: vec![scenario("region eu", 2)] };
+    let report = WhatIfReport {
+        record: None,
+        changes: vec!["shop/web has 9 replicas".into()],
+        scenarios: vec![scenario("region eu", 2)],
+    };
     let expected = "\
 Supposed: shop/web has 9 replicas
 
-Without region eu: 2 replicas start elsewhere, 2 run nowhere
+As supposed and without region eu: 2 replicas start, 3 stop, 2 more run nowhere
   Not possible
     shop/web: 2 of 9 replicas of apps/Deployment/web fit nowhere
     shop/web: apps/Deployment/web has 1 replicas in us-a, at least 2 are wanted
@@ -72,7 +83,7 @@ Without region eu: 2 replicas start elsewhere, 2 run nowhere
 #[test]
 fn of_several_those_that_leave_something_undone_are_shown() {
     let scenarios = vec![scenario("cluster eu-a", 0), scenario("cluster eu-b", 2)];
-    let report = WhatIfReport { changes: Vec::new(), scenarios };
+    let report = WhatIfReport { record: None, changes: Vec::new(), scenarios };
     let text = what_if_text(&report, false);
     let table = "\
 LOST          MOVED  MISSING  BREACHES  LEAST LEFT
@@ -85,4 +96,29 @@ Without cluster eu-b: ";
     let comment = what_if_markdown(&report);
     assert!(comment.contains("| cluster eu-b | 2 | 2 | 1 | us-a cpu 10% |"), "{comment}");
     assert!(comment.contains("**Without cluster eu-b**\n\n- shop/web: 2 of 9"), "{comment}");
+}
+
+/// Whatever combination of suppositions there is, the headline says what was supposed.
+#[test]
+fn headlines_are_true() {
+    for (lost, changes, expected) in [
+        (vec!["cluster eu-a"], vec![], "Without cluster eu-a: 2 replicas start elsewhere, 0 more run nowhere"),
+        (vec![], vec!["shop/web has 9 replicas"], "As supposed: 2 replicas start, 3 stop, 0 more run nowhere"),
+        (vec![], vec!["it is 2026-11-30T15:00:00Z"], "As supposed: 2 replicas start, 3 stop, 0 more run nowhere"),
+        (vec![], vec!["pool gpu of eu-a has no nodes"], "As supposed: 2 replicas start, 3 stop, 0 more run nowhere"),
+        (
+            vec!["cluster eu-a", "region us"],
+            vec!["shop/web weighs eu-b=3"],
+            "As supposed and without cluster eu-a, region us: 2 replicas start, 3 stop, 0 more run nowhere",
+        ),
+    ] {
+        let lost = lost.into_iter().map(str::to_owned).collect();
+        let scenarios = vec![ScenarioReport { lost, ..scenario("", 0) }];
+        let changes: Vec<String> = changes.into_iter().map(str::to_owned).collect();
+        let report = WhatIfReport { record: None, changes, scenarios };
+        let text = what_if_text(&report, false);
+        assert!(text.lines().any(|line| line == expected), "{text}");
+    }
+    let nothing = WhatIfReport { record: None, changes: Vec::new(), scenarios: Vec::new() };
+    assert_eq!(what_if_text(&nothing, false), "Nothing runs anywhere, so there is nothing to lose\n");
 }

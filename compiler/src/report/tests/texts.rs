@@ -46,7 +46,7 @@ APP       WORKLOAD             REPLICAS  CLUSTERS
 shop/web  apps/Deployment/web         6  eu-a 2, eu-b 2, us-a 2
 
 Not possible
-  shop/web: 1 of 6 replicas of apps/Deployment/web fit nowhere; 1 of them ran before and no longer fit where they were
+  shop/web: apps/Deployment/web wants 6 replicas in every selected cluster and lacks 1 in all; 1 of them ran before and no longer fit where they were
 ";
     assert_eq!(report.to_text(false), text);
     let wide = "
@@ -114,7 +114,7 @@ apps/Deployment/web: 2 replicas in every selected cluster
   us-a  2
 
 Not possible
-  1 of 6 replicas of apps/Deployment/web fit nowhere; 1 of them ran before and no longer fit where they were
+  apps/Deployment/web wants 6 replicas in every selected cluster and lacks 1 in all; 1 of them ran before and no longer fit where they were
 
 2/3 clusters: 1 other region (us-a)
   other region (us-a)

@@ -6,6 +6,7 @@
 mod approve;
 mod cordon;
 mod failover;
+mod moved;
 mod preempt;
 mod promote;
 mod rebalance;
@@ -25,6 +26,7 @@ use crate::record_files::RecordFiles;
 pub use approve::approve;
 pub use cordon::{cordon, drain, uncordon};
 pub use failover::{failback, failover};
+pub use moved::moves_text;
 pub use preempt::preempt;
 pub use promote::promote;
 pub use rebalance::{of as rebalance_of, rebalance};

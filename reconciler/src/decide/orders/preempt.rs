@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use fleetwright_compiler::base::SmolStr;
 
+use super::moved::moves_text;
 use super::{Desk, OrderError};
 use crate::commit::Cause;
 use crate::decide::planned::write_placements;
@@ -31,5 +32,6 @@ pub fn preempt(desk: &Desk<'_>, app: &str) -> Result<Proposal, OrderError> {
     let only: BTreeSet<(SmolStr, SmolStr)> = found.placed.keys().cloned().collect();
     let key = key(Cause::Preempt, &[&team, &name, &desk.now()]);
     let proposal = desk.proposal(Cause::Preempt, key, format!("Preempt for {team}/{name}"), record);
-    Ok(Proposal { only: Some(only), ..proposal })
+    let body = moves_text(&desk.current.record.apps, &found.placed);
+    Ok(Proposal { body, only: Some(only), ..proposal })
 }

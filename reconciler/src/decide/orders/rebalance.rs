@@ -7,6 +7,7 @@ use fleetwright_compiler::rebalance::{Budget, Rebalance, World, rebalance as afr
 use fleetwright_compiler::what_if::settled;
 use fleetwright_compiler::{Compiled, model::Fleet};
 
+use super::moved::moves_text;
 use super::{Desk, OrderError};
 use crate::commit::Cause;
 use crate::decide::planned::write_placements;
@@ -36,7 +37,8 @@ pub fn rebalance(
         _ => format!("Rebalance {apps} apps"),
     };
     let key = key(Cause::Rebalance, &[&subject, &desk.now()]);
-    let body = format!("{} of {} replicas move.", found.moved, found.running);
+    let moves = moves_text(&desk.current.record.apps, &found.placed);
+    let body = format!("{} of {} replicas move.\n\n{moves}", found.moved, found.running);
     let proposal = desk.proposal(Cause::Rebalance, key, subject, record);
     Ok((Proposal { body, only: Some(found.placed.keys().cloned().collect()), ..proposal }, found))
 }

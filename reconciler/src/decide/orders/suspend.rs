@@ -23,7 +23,7 @@ pub fn suspend(desk: &Desk<'_>, app: &str) -> Result<Proposal, OrderError> {
     }
     apps.push(name.clone());
     apps.sort();
-    set(desk, &apps, format!("Suspend {name}"))
+    set(desk, &apps, Cause::Suspend, format!("Suspend {name}"))
 }
 
 /// Lets an app go on.
@@ -44,7 +44,7 @@ pub fn resume(desk: &Desk<'_>, app: &str) -> Result<Proposal, OrderError> {
         let all = if all.is_empty() { "none is".to_owned() } else { format!("{} are", all.join(", ")) };
         return Err(OrderError::Guarded(format!("App {app} is not suspended ({all})")));
     }
-    set(desk, &apps, format!("Resume {app}"))
+    set(desk, &apps, Cause::Resume, format!("Resume {app}"))
 }
 
 /// Whether an app's own file suspends it.
@@ -54,7 +54,7 @@ fn says_so_itself(desk: &Desk<'_>, app: &str) -> bool {
     id.is_some_and(|id| fleet.app(id).suspended)
 }
 
-fn set(desk: &Desk<'_>, apps: &[SmolStr], subject: String) -> Result<Proposal, OrderError> {
+fn set(desk: &Desk<'_>, apps: &[SmolStr], cause: Cause, subject: String) -> Result<Proposal, OrderError> {
     let mut record = desk.live.record.clone();
     let path = RepoPath::new("state/suspended.yaml")?;
     if apps.is_empty() {
@@ -62,6 +62,6 @@ fn set(desk: &Desk<'_>, apps: &[SmolStr], subject: String) -> Result<Proposal, O
     } else {
         record.put_state(path, &apps);
     }
-    let key = key(Cause::Suspend, &[&subject, &desk.now()]);
-    Ok(desk.proposal(Cause::Suspend, key, subject, record))
+    let key = key(cause, &[&subject, &desk.now()]);
+    Ok(desk.proposal(cause, key, subject, record))
 }
