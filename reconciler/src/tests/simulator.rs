@@ -63,6 +63,8 @@ struct Simulation {
     /// Commits of people, which must stay in history.
     theirs: Vec<(&'static str, git2::Oid)>,
     log: Vec<String>,
+    /// What the decider said last.
+    reports: Vec<String>,
 }
 
 impl Simulation {
@@ -102,6 +104,7 @@ impl Simulation {
             fault_secs,
             theirs: Vec::new(),
             log: Vec::new(),
+            reports: Vec::new(),
         }
     }
 
@@ -132,6 +135,7 @@ impl Simulation {
         let tick = self.controller.tick(&mut repo, &self.world.clock, &self.world.branches, &self.role);
         let commits = match tick.decided {
             Some(Ok(advanced)) => {
+                self.reports = advanced.reports.iter().map(|report| report.text.clone()).collect();
                 self.log.extend(advanced.pushed.iter().map(|commit| format!("{now} {}", commit.subject())));
                 advanced.pushed.len()
             }
@@ -329,12 +333,22 @@ impl Simulation {
                 return;
             }
         }
-        panic!("it does not go quiet:\n{}", self.log.join("\n"));
+        panic!("it does not go quiet:\n{}", self.shown());
+    }
+
+    /// What happened, and what clusters say at the end.
+    fn shown(&self) -> String {
+        let turns = self.controller.board().turns();
+        let held = turns.iter().flat_map(|(cluster, turn)| {
+            let held = turn.outcome.as_ref().map(|report| report.held.as_slice()).unwrap_or_default();
+            held.iter().map(move |held| format!("in {cluster}: {} {}", held.key, held.why))
+        });
+        self.log.iter().cloned().chain(held).chain(self.reports.iter().cloned()).collect::<Vec<_>>().join("\n")
     }
 
     /// Everything is as it is wanted.
     fn check_end(&self) {
-        let log = || self.log.join("\n");
+        let log = || self.shown();
         let wanted = self.controller.wanted().expect("something is live");
         for (branch, commit) in &self.theirs {
             let tip = self.world.tip(branch).unwrap();
