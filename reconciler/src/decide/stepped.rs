@@ -13,7 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleetwright_compiler::Compiled;
 use fleetwright_compiler::base::{AppId, SmolStr};
 use fleetwright_compiler::model::{App, Steps, Workload};
-use fleetwright_compiler::moves::{self, by_cluster, count, is_raised, is_stepped, is_there, lower, needs_steps, raise};
+use fleetwright_compiler::moves::{
+    self, by_cluster, count, is_raised, is_stepped, is_there, lower, needs_steps, raise,
+};
 use fleetwright_compiler::placements::{OpenMove, PlacedApp, move_path, move_text, placements_text};
 use fleetwright_compiler::schedule::{self, Beside};
 use fleetwright_compiler::source::{PathError, RepoPath};

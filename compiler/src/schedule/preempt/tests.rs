@@ -186,7 +186,8 @@ fn what_gives_way_does_so_for_one_that_may_ask_for_it() {
         let workload = placed.workloads.values_mut().next().unwrap();
         workload.gave_way = vec![GaveWay { to: ("team".into(), to.into()), cluster: "a".into(), replicas: 7 }];
         let target = fleet.schedule();
-        let found = target.apps[0].deficits.iter().any(|deficit| matches!(deficit, Deficit::GaveWay { replicas: 2, .. }));
+        let found =
+            target.apps[0].deficits.iter().any(|deficit| matches!(deficit, Deficit::GaveWay { replicas: 2, .. }));
         assert_eq!(found, said, "{to} {priority} {preempts}: {:?}", target.apps[0].deficits);
     }
 }
