@@ -13,6 +13,7 @@ use super::{Board, ClusterOrder, ClusterTurn, Threads};
 use crate::apply::budget::Approvals;
 use crate::apply::desired::{Desired, DesiredApp, Intents, desired_object};
 use crate::apply::floor::Floors;
+use crate::apply::hold::Hold;
 use crate::apply::run::PassError;
 use crate::apply::view::Rules;
 use crate::cluster::{ClusterApi, ClusterError, Delta, Identity, Key, Served, Watch, Write, WriteError, Written};
@@ -169,6 +170,28 @@ fn a_quarantined_cluster_is_clean_when_what_left_is_gone() {
     cluster.delete(&web);
     let seen = memory.turn(&mut api, &left(130), 130).seen;
     assert_eq!((cluster.get(&web), seen.applied), (None, Some(CommitId("c2".into()))));
+}
+
+/// What it keeps and may not change yet does not keep it from being clean: somebody took the eviction back while it was away.
+#[test]
+fn a_quarantined_cluster_that_keeps_something_is_clean() {
+    let cluster = SimulatedCluster::new("uid-a");
+    let mut api = cluster.api();
+    let mut memory = ClusterTurn::default();
+    let web = Key::new("apps", "Deployment", "default", "web");
+    memory.turn(&mut api, &order(100), 100);
+    cluster.edit(&web, "kubectl-edit", |object| object["spec"]["replicas"] = json!(1));
+    let kept = |now_secs| ClusterOrder {
+        live_commit: CommitId("c2".into()),
+        ancestors: Arc::new(["c1".into(), "c2".into()].into()),
+        rules: Rules { quarantined: true, ..Rules::plain() },
+        ..order(now_secs)
+    };
+    let turn = memory.turn(&mut api, &kept(110), 110);
+    let report = turn.outcome.expect("it answers");
+    assert_eq!(report.held.iter().map(|held| &held.why).collect::<Vec<_>>(), [&Hold::Quarantined]);
+    assert_eq!(cluster.get(&web).expect("web")["spec"]["replicas"], 1, "it takes nothing yet");
+    assert_eq!(turn.seen.applied, Some(CommitId("c2".into())));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The whole controller on simulated clusters and a real bare repository, under faults drawn from a seed: clusters that stop
 //! answering, writes whose connection or answer is lost, a process that is killed, pushes that are refused, hand edits,
-//! reverts, leaps of time; and, where replicas move in steps, changed weights, drained clusters and moves that are undone.
+//! reverts, leaps of time; and, where replicas move in steps, changed weights, drained clusters, moves that are undone and
+//! files of moves that are removed.
 //!
 //! Held at every step: what is not ours is never touched; ready replicas fall below what must be available only by faults.
 //! Held at the end, when faults stop: everything that is wanted is there as it is wanted, nothing else of ours is, every
@@ -190,7 +191,7 @@ impl Simulation {
         let machine = &self.machines[&cluster];
         let name = ["web", "api"][self.random.below(2)];
         let mut fault = None;
-        match self.random.below(if self.moves { 16 } else { 12 }) {
+        match self.random.below(if self.moves { 17 } else { 12 }) {
             0 | 1 => {
                 let path = format!("teams/t/{name}/web.yaml");
                 let version = self.random.below(100);
@@ -299,6 +300,14 @@ impl Simulation {
                 };
                 if !tip.is_empty() && super::undo::undo_commit(&self.world, &tip, None).is_ok() {
                     fault = Some(format!("undo of `{summary}`"));
+                }
+            }
+            16 => {
+                let is_move = |path: &String| path.starts_with("state/moves/");
+                if self.world.files("live").keys().any(is_move) {
+                    self.world.edit_live(|files| files.retain(|path, _| !is_move(path)));
+                    self.theirs.push(("live", self.world.tip("live").unwrap()));
+                    fault = Some("the file of a move is removed".to_owned());
                 }
             }
             _ => {
