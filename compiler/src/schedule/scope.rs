@@ -21,6 +21,8 @@ pub(super) struct Scope {
     together: Option<Limits>,
     /// Where an app that shares no cluster with others may be.
     apart: Option<Limits>,
+    /// Nothing new comes to any cluster: what a quota refuses.
+    closed: bool,
 }
 
 /// Clusters of a group.
@@ -35,15 +37,16 @@ pub(super) struct Limits {
 impl Scope {
     /// Whether new replicas may come.
     pub fn admits(&self, cluster: ClusterId) -> bool {
-        let Self { tier, together, apart } = self;
+        let Self { tier, together, apart, closed } = self;
         let groups = together.iter().chain(apart);
-        tier.as_ref().is_none_or(|tier| tier.contains(cluster))
+        !closed
+            && tier.as_ref().is_none_or(|tier| tier.contains(cluster))
             && groups.into_iter().all(|g| g.admits.contains(cluster))
     }
 
     /// Whether placed replicas stay.
     pub fn keeps(&self, cluster: ClusterId) -> bool {
-        let Self { tier, together, apart } = self;
+        let Self { tier, together, apart, closed: _ } = self;
         let groups = together.iter().chain(apart);
         tier.as_ref().is_none_or(|tier| tier.contains(cluster)) && groups.into_iter().all(|g| g.keeps.contains(cluster))
     }
@@ -52,7 +55,13 @@ impl Scope {
 impl Stage<'_, '_> {
     /// Finds out the scope of an app as things are now.
     pub fn look_around(&mut self, id: AppId) {
-        self.scopes[id.index()] = Scope { tier: self.tier(id), together: self.together(id), apart: self.apart(id) };
+        let (tier, together, apart) = (self.tier(id), self.together(id), self.apart(id));
+        self.scopes[id.index()] = Scope { tier, together, apart, closed: false };
+    }
+
+    /// Keeps everything new of an app away, until it looks around again.
+    pub fn close(&mut self, id: AppId) {
+        self.scopes[id.index()].closed = true;
     }
 
     fn tier(&self, id: AppId) -> Option<ClusterSet> {

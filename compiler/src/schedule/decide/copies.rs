@@ -34,7 +34,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
                 floor: 0,
                 witness: false,
                 previous: seat::previous(stage, id, task, *cluster, room),
-                vetoed: frozen || mode == Mode::NoIncrease || !stage.is_fresh(id, *cluster),
+                vetoed: frozen || mode != Mode::Full || !stage.is_fresh(id, *cluster),
                 tier: 0,
             });
         }

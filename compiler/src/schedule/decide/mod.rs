@@ -31,6 +31,8 @@ pub(super) enum Mode {
     Full,
     /// Its quota is used up: as many replicas as it had when the pass began, and not one more.
     NoIncrease,
+    /// As few, and what leaves is gone: nothing new comes to any cluster.
+    NothingNew,
 }
 
 /// Where an app should run.
@@ -86,6 +88,9 @@ struct Placed {
 /// Decides an app whose rows are booked, and books the decision instead. The first of a group leaves room for the others,
 /// unless less of it could be placed then.
 pub(super) fn decide(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode) -> Decision {
+    if mode == Mode::NothingNew {
+        stage.close(id);
+    }
     let sharing = attempt(stage, id, mode, true);
     if sharing.complete || !shared::leads(stage, id) {
         return sharing;
@@ -113,7 +118,7 @@ fn attempt(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode, shares: bool) -> De
         }
     }
     let mut choice = choose::choose(stage, id, &tasks);
-    if mode == Mode::NoIncrease && lead.is_none() {
+    if mode != Mode::Full && lead.is_none() {
         // Without replicas the clusters themselves are the increase.
         choice.set.retain(|cluster| so_far.clusters.contains(*cluster));
     }
@@ -152,7 +157,7 @@ fn attempt(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode, shares: bool) -> De
         clusters = state.clusters.clone();
     }
     let placed: Vec<Placed> = placed.into_iter().flatten().collect();
-    if mode == Mode::NoIncrease {
+    if mode != Mode::Full {
         // A cluster that it was not in and gets nothing of it is none of its: objects that need no replica would come there.
         let rows: ClusterSet = placed.iter().flat_map(|placed| &placed.rows).map(|row| row.cluster).collect();
         clusters = clusters.and(&state.clusters.or(&rows));
@@ -222,8 +227,8 @@ fn task(stage: &mut Stage<'_, '_>, id: AppId, workload: usize, mode: Mode) -> Ta
     let had = held.iter().fold(0_u32, |sum, (_, held)| sum.saturating_add(held.all()));
     let gone = stage.entered.get(&id).map_or(0, |entered| total(&entered.workloads[workload].rows));
     let wanted = match (mode, stage.view.workload(id, workload).share) {
-        (Mode::NoIncrease, Share::Divided | Share::Whole) => replicas.min(had.max(gone)),
-        (Mode::NoIncrease, Share::Everywhere) | (Mode::Full, _) => replicas,
+        (Mode::NoIncrease | Mode::NothingNew, Share::Divided | Share::Whole) => replicas.min(had.max(gone)),
+        (Mode::NoIncrease | Mode::NothingNew, Share::Everywhere) | (Mode::Full, _) => replicas,
     };
     let mut rows = stage.apps[id.index()].workloads[workload].rows.clone();
     if is_daemon(stage.view.workload(id, workload)) && mode == Mode::Full {

@@ -76,7 +76,7 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], choice
     let Some(first) = tasks.first() else { return Vec::new() };
     let copied = stage.view.workload(id, first.workload).share == Share::Everywhere;
     let frozen = choice.failure.is_some_and(|failure| failure != Failure::NoCandidates);
-    let frozen = frozen || (copied && mode == Mode::NoIncrease);
+    let frozen = frozen || (copied && mode != Mode::Full);
     let mut offers = Vec::new();
     for cluster in choose::usable(stage, id, first.workload, choice) {
         let offer = offer(stage, id, tasks, cluster, frozen);

@@ -31,10 +31,15 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
         stage.apps[id.index()] = before.clone();
         decision = decide_tiers(stage, id, Mode::NoIncrease);
         wants = stage.usage_of(id, &decision.state);
-        // As many replicas as before may still ask for more elsewhere: of the quota of a single cluster, or where an override
-        // writes another number or larger pods. Then they stay where they are.
+        // As many replicas as before may still ask for more elsewhere: of the quota of a single cluster, of objects, or where
+        // an override writes another number or larger pods. Then they stay where they are, and those too many leave.
         let still = stage.usage.refuses(stage.view.fleet, app, &used, &wants).is_some();
-        if still && !holds_too_many(stage, id, &before) {
+        if still && holds_too_many(stage, id, &before) {
+            stage.rebook(id, &decision.state, &before);
+            stage.apps[id.index()] = before.clone();
+            decision = decide_tiers(stage, id, Mode::NothingNew);
+            wants = stage.usage_of(id, &decision.state);
+        } else if still {
             stage.rebook(id, &decision.state, &before);
             decision.state = AppState { known: true, ..before.clone() };
             decision.placed.clone_from(&settled);

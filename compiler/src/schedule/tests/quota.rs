@@ -184,3 +184,17 @@ fn an_app_that_is_refused_is_in_no_cluster() {
         fleet.record_target(&target);
     }
 }
+
+/// What runs too often shrinks where it is, if the quota has no more objects for another cluster.
+#[test]
+fn what_must_shrink_shrinks_where_it_may() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    fleet.quota("team", "count/deployments.apps=2");
+    fleet.add(fleet.app("web", Strategy::StaticWeight).deployment_of(3, "cpu=1000")).runs("web", "b=5 c=5");
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "b=2 c=1");
+    assert_eq!(target.apps[0].deficits, [], "all of it is placed");
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+    fleet.record_target(&target);
+    assert_eq!(fleet.seats(&fleet.schedule(), "web"), "b=2 c=1");
+}
