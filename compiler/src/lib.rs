@@ -169,7 +169,7 @@ pub fn compile(session: &Session, overlay: &Overlay<'_>, scenario: &Scenario) ->
     if diagnostics.has_errors() {
         return Err(CompileError::Refused(Refusal { files, diagnostics }));
     }
-    let moving = schedule::moving(&fleet, &record, scenario);
+    let moving = schedule::moving(&fleet, &variants, &record, scenario);
     Ok(Compiled {
         files,
         fleet,

@@ -4,6 +4,9 @@
 //! do. A budget bounds the replicas that leave a cluster; what does not fit it is for the next run. Every step is scheduled
 //! and checked before it is given out: what would not hold as the record is left as it is.
 //!
+//! An app on a move in steps is placed afresh like any other and goes there from where it is, unless that is where it goes
+//! anyway; a failover and a drain come before a rebalance, so what is on a move for those is left alone.
+//!
 //! Invariants: no app comes out with fewer replicas than it went in with; no other app loses any; pure.
 //! The next reason to leave an app alone is a variant of [`Left`].
 
@@ -16,7 +19,8 @@ use std::fmt;
 
 use crate::base::{AppId, SmolStr};
 use crate::model::{Fleet, WorkloadKind};
-use crate::placements::{PlacedApp, Record};
+use crate::moves::{is_there, lower};
+use crate::placements::{OpenMove, PlacedApp, Record};
 use crate::schedule::{Scenario, check, moving, placed, schedule};
 use crate::variants::Variants;
 
@@ -50,7 +54,7 @@ impl Budget {
 pub enum Left {
     /// It is suspended.
     Suspended,
-    /// It is on a move in steps.
+    /// It is on a move in steps that comes before a rebalance.
     Moving,
     /// Its pods mount claims: its data keeps it.
     Data,
@@ -68,7 +72,7 @@ impl fmt::Display for Left {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Suspended => f.write_str("it is suspended"),
-            Self::Moving => f.write_str("it is on a move in steps, which comes first"),
+            Self::Moving => f.write_str("it leaves a cluster that is drained or was lost, which comes first"),
             Self::Data => f.write_str("its pods mount volumes, and its data does not move"),
             Self::Job => f.write_str("a Job that moves is run again"),
             Self::Fewer => f.write_str("placed afresh it would get fewer replicas than it has"),
@@ -104,17 +108,23 @@ pub struct World<'a> {
     pub settled: &'a Record,
 }
 
+/// Causes of moves that come before a rebalance.
+const OUTRANK: [&str; 2] = ["Failover", "Lifecycle"];
+
 /// Rounds until what others do with the room that is left changes nothing more.
 const MAX_ROUNDS: usize = 8;
 
 /// Places apps afresh, as far as the budget goes.
 #[must_use]
 pub fn rebalance(world: &World<'_>, selected: &BTreeSet<AppId>, budget: Budget) -> Rebalance {
-    let World { fleet, settled, .. } = *world;
+    let World { fleet, variants, settled } = *world;
     let mut left: BTreeMap<AppId, Left> = BTreeMap::new();
     let mut free: Vec<AppId> = Vec::new();
+    let moving = moving(fleet, variants, settled, &Scenario::default());
+    let on_the_way = moving.iter().filter_map(|id| Some((*id, settled.moves.get(&key(fleet, *id))?)));
+    let on_the_way: BTreeMap<AppId, &OpenMove> = on_the_way.collect();
     for id in selected {
-        match fixed(world, *id) {
+        match fixed(world, *id, on_the_way.get(id).copied()) {
             Some(why) => {
                 left.insert(*id, why);
             }
@@ -122,9 +132,14 @@ pub fn rebalance(world: &World<'_>, selected: &BTreeSet<AppId>, budget: Budget) 
         }
     }
     free.sort_by_key(|id| (std::cmp::Reverse(fleet.app(*id).priority), *id));
-    let before: BTreeMap<AppId, &PlacedApp> =
-        free.iter().filter_map(|id| Some((*id, settled.apps.get(&key(fleet, *id))?))).collect();
-    let running = before.values().map(|app| step::replicas(app)).sum();
+    // Of what is on a move, what its step was raised for is on its way out.
+    let before = free.iter().filter_map(|id| {
+        let runs = settled.apps.get(&key(fleet, *id))?;
+        let open = on_the_way.get(id);
+        Some((*id, open.map_or_else(|| runs.clone(), |open| lower(fleet.app(*id), runs, &open.target))))
+    });
+    let before: BTreeMap<AppId, PlacedApp> = before.collect();
+    let running = before.values().map(step::replicas).sum();
     let budget = budget.of(running);
     let mut now = settled.clone();
     for _ in 0..MAX_ROUNDS {
@@ -135,18 +150,24 @@ pub fn rebalance(world: &World<'_>, selected: &BTreeSet<AppId>, budget: Budget) 
             left.remove(id);
         });
         for id in &free {
-            let (Some(old), Some(new)) = (before.get(id).copied(), afresh.get(&key(fleet, *id))) else { continue };
+            let (Some(old), Some(new)) = (before.get(id), afresh.get(&key(fleet, *id))) else { continue };
+            let open = on_the_way.get(id);
+            if open.is_some_and(|open| is_there(new, &open.target)) {
+                continue;
+            }
             if step::has_fewer(old, new) {
                 left.insert(*id, Left::Fewer);
                 continue;
             }
             let cost = step::cost(old, new);
             let rest = budget.saturating_sub(spent);
-            let step = if cost <= rest { Some(new.clone()) } else { step::part(fleet.app(*id), old, new, rest) };
+            // What is on a move is led elsewhere as a whole or not at all.
+            let part = || open.map_or_else(|| step::part(fleet.app(*id), old, new, rest), |_| None);
+            let step = if cost <= rest { Some(new.clone()) } else { part() };
             if cost > rest {
                 left.insert(*id, Left::Budget(cost - step.as_ref().map_or(0, |step| step::cost(old, step))));
             }
-            if let Some(step) = step.filter(|step| step != old) {
+            if let Some(step) = step.filter(|step| open.is_some() || step != old) {
                 spent = spent.saturating_add(step::cost(old, &step));
                 steps.push((*id, step));
             }
@@ -163,14 +184,17 @@ pub fn rebalance(world: &World<'_>, selected: &BTreeSet<AppId>, budget: Budget) 
 fn result(
     world: &World<'_>,
     now: &Record,
-    before: &BTreeMap<AppId, &PlacedApp>,
+    before: &BTreeMap<AppId, PlacedApp>,
     running: u64,
     left: BTreeMap<AppId, Left>,
 ) -> Rebalance {
     let mut found = Rebalance { running, left: left.into_iter().collect(), ..Rebalance::default() };
     for (id, old) in before {
         let key = key(world.fleet, *id);
-        let Some(new) = now.apps.get(&key).filter(|new| *new != *old) else { continue };
+        // A move that ends changes something, even where the app is already where it goes.
+        let (was_moving, is_moving) = (world.settled.moves.contains_key(&key), now.moves.contains_key(&key));
+        let changes = |new: &&PlacedApp| if was_moving { !is_moving } else { *new != old };
+        let Some(new) = now.apps.get(&key).filter(changes) else { continue };
         found.moved = found.moved.saturating_add(step::cost(old, new));
         found.moves.extend(moves(*id, old, new));
         found.placed.insert(key, new.clone());
@@ -184,12 +208,12 @@ fn key(fleet: &Fleet, id: AppId) -> (SmolStr, SmolStr) {
 }
 
 /// Why an app is not placed afresh, whatever would come out.
-fn fixed(world: &World<'_>, id: AppId) -> Option<Left> {
+fn fixed(world: &World<'_>, id: AppId, open: Option<&OpenMove>) -> Option<Left> {
     let app = world.fleet.app(id);
     if world.settled.suspended.contains(&key(world.fleet, id)) {
         return Some(Left::Suspended);
     }
-    if moving(world.fleet, world.settled, &Scenario::default()).contains(&id) {
+    if open.is_some_and(|open| OUTRANK.contains(&open.cause.as_str())) {
         return Some(Left::Moving);
     }
     if app.workloads.iter().any(|workload| workload.kind == WorkloadKind::Job) {
@@ -208,6 +232,7 @@ fn afresh(world: &World<'_>, now: &Record, apps: &[AppId]) -> BTreeMap<(SmolStr,
     let mut record = now.clone();
     for id in apps {
         record.apps.remove(&key(world.fleet, *id));
+        record.moves.remove(&key(world.fleet, *id));
     }
     record.suspended.extend(record.apps.keys().cloned());
     placed(world.fleet, &schedule(world.fleet, world.variants, &record, &Scenario::default()))
@@ -250,6 +275,7 @@ fn holds(world: &World<'_>, steps: &[&(AppId, PlacedApp)]) -> Option<Record> {
     let mut record = settled.clone();
     for (id, step) in steps {
         record.apps.insert(key(fleet, *id), step.clone());
+        record.moves.remove(&key(fleet, *id));
     }
     let target = schedule(fleet, variants, &record, &Scenario::default());
     if !check::check(fleet, variants, &record, &Scenario::default(), &target).is_empty() {

@@ -35,7 +35,7 @@ pub struct Trailers {
     pub cause: Cause,
     /// The key of the decision: never reissued while a commit in history has it.
     pub key: SmolStr,
-    /// The keys of the steps that it takes, of one for each app: as little reissued as `key`.
+    /// The steps that it takes, `team/app key` of each: their keys are as little reissued as `key`.
     pub steps: Vec<SmolStr>,
     /// The term of the decider; `None` where a person decided.
     pub term: Option<u64>,

@@ -147,6 +147,8 @@ pub struct OpenMove {
     pub cause: SmolStr,
     /// The key of the decision that began it.
     pub key: SmolStr,
+    /// When that was (RFC 3339): the deadline counts from it. `None` where nobody wrote it down.
+    pub begun: Option<SmolStr>,
     /// Digest of what the target follows from. While it is the same, the target is the target.
     pub intent: SmolStr,
     /// Where it leads.

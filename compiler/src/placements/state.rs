@@ -198,6 +198,9 @@ pub struct MoveCauseDoc {
     pub kind: SmolStr,
     /// The key of that commit.
     pub key: SmolStr,
+    /// When that was (RFC 3339): the deadline counts from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<SmolStr>,
 }
 
 /// A step of a move.

@@ -56,13 +56,16 @@ pub fn move_path(team: &str, app: &str) -> String {
 /// The text of `state/moves/<team>/<app>.yaml`.
 #[must_use]
 pub fn move_text(app: &SmolStr, of: &OpenMove) -> String {
-    let OpenMove { cause, key, intent, target, step, since, deadline } = of;
+    let OpenMove { cause, key, begun, intent, target, step, since, deadline } = of;
     let mut now = json!({"number": step, "since": since.as_str()});
     if let Some(deadline) = deadline {
         now["deadline"] = deadline.as_str().into();
     }
     let mut text = String::new();
-    let cause = json!({"kind": cause.as_str(), "key": key.as_str()});
+    let mut cause = json!({"kind": cause.as_str(), "key": key.as_str()});
+    if let Some(begun) = begun {
+        cause["at"] = begun.as_str().into();
+    }
     yaml::emit(
         &json!({"cause": cause, "intent": intent.as_str(), "step": now, "target": block(app, target)}),
         &mut text,

@@ -146,7 +146,8 @@ impl Stage<'_, '_> {
         found
     }
 
-    /// What an app gave up for others, as far as it is short of that and they are still where it was.
+    /// What an app gave up for others, as far as it is short of that and they are still where it was. Only to one that asks
+    /// for it and comes before it does anything give way, whatever is recorded.
     pub fn what_gave_way(&self, id: AppId, deficits: &[Deficit]) -> Vec<Deficit> {
         let fleet = self.view.fleet;
         let mut found = Vec::new();
@@ -158,7 +159,9 @@ impl Stage<'_, '_> {
                 let to = fleet.app_id(&gave.to.0, &gave.to.1);
                 let (Some(to), Some(cluster)) = (to, fleet.cluster_id(&gave.cluster)) else { continue };
                 let replicas = gave.replicas.min(left);
-                if replicas > 0 && self.used(to).contains(cluster) {
+                let (one, other) = (fleet.app(id), fleet.app(to));
+                let may_ask = other.preempts && other.priority > one.priority;
+                if replicas > 0 && may_ask && self.used(to).contains(cluster) {
                     left -= replicas;
                     found.push(Deficit::GaveWay { workload: *workload, to, cluster, replicas });
                 }

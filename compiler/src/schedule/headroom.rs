@@ -56,7 +56,7 @@ pub(super) fn booked(fleet: &Fleet, variants: &Variants, record: &Record, target
 pub(super) fn promised(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Ledger {
     let mut ledger = booked(fleet, variants, record, target);
     let pools = rooms::pools(fleet, record);
-    let held = held::moving(fleet, record, &Scenario::default());
+    let held = held::moving(fleet, variants, record, &Scenario::default());
     for (id, end) in state::targets(fleet, record, &held, &pools) {
         let now = target.apps.get(id.index()).map(|app| app.seats.as_slice()).unwrap_or_default();
         for (number, workload) in workload_numbers().zip(&end.workloads) {

@@ -69,6 +69,8 @@ pub struct Scenario {
     pub evict: BTreeSet<(SmolStr, SmolStr, SmolStr)>,
     /// The instant whose phases of tides count; `None`: those of the record.
     pub instant: Option<Timestamp>,
+    /// Whether everything that is recorded stays exactly as it is: what a record says, and nothing that follows from it.
+    pub as_recorded: bool,
 }
 
 /// More passes than any fleet needs: after the first, an app changes only for more replicas than it had.
@@ -93,11 +95,11 @@ fn begin<'a>(
 ) -> (View<'a>, Ledger, Vec<AppState>) {
     let pools = rooms::pools(fleet, record);
     let mut apps = state::read(fleet, record, &pools);
-    let held = held::held(fleet, record, scenario);
+    let held = held::held(fleet, variants, record, scenario);
     for id in &held {
         apps[id.index()].forget_gone_pools();
     }
-    let moving = state::targets(fleet, record, &held, &pools);
+    let moving = state::targets(fleet, record, &moving(fleet, variants, record, scenario), &pools);
     let mut ledger = Ledger::new(pools);
     let view = View::new(fleet, variants, record, scenario, &mut ledger).holding(held, moving);
     (view, ledger, apps)

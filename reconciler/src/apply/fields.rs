@@ -3,7 +3,7 @@
 //! Invariants: reading and writing keeps every member; unknown kinds of path elements are kept as they are; nesting is as
 //! deep as the JSON that was read, which its reader bounds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::{Digest, SmolStr};
 use serde_json::{Map, Value};
@@ -104,7 +104,7 @@ impl FieldSet {
         Self { member: self.member && other.member, children: shared.collect() }
     }
 
-    /// Every path in it, as the server writes paths in conflicts: `.spec.containers[name="web"].image`.
+    /// Every path in it, as the server writes paths in conflicts but for quotes: `.spec.containers[name=web].image`.
     #[must_use]
     pub fn paths(&self) -> Vec<String> {
         let mut out = Vec::new();
@@ -159,6 +159,17 @@ pub fn held_digest(object: &Value) -> Option<Digest> {
 pub fn holds_replicas(object: &Value) -> bool {
     let ours = managed_entries(object).iter().find(|entry| is_applied_by(entry, MANAGER));
     ours.and_then(|e| e.get("fieldsV1")?.get("f:spec")?.get("f:replicas")).is_some()
+}
+
+/// The fields that fleetwright holds of an object, as [`FieldSet::paths`] writes them.
+#[must_use]
+pub fn held_paths(object: &Value) -> BTreeSet<String> {
+    let ours = managed_entries(object).iter().find(|entry| is_applied_by(entry, MANAGER));
+    ours.and_then(|entry| entry.get("fieldsV1"))
+        .map(|fields| FieldSet::read(fields).paths())
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[cfg(test)]

@@ -236,4 +236,10 @@ pub trait ClusterApi: Send {
 
     /// Writes, in any order among each other, each on its own.
     fn write(&mut self, writes: &[Write]) -> Vec<Written>;
+
+    /// Why nothing is asked of it any more since the last probe: it answered that, and then nothing for as long as an answer
+    /// may take. `None` while it answers.
+    fn went_dark(&self) -> Option<String> {
+        None
+    }
 }

@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::plan::Fill;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::board::Next;
 use super::{Board, ClusterOrder, ClusterTurn, Threads};
 use crate::apply::budget::Approvals;
 use crate::apply::desired::{Desired, DesiredApp, Intents, desired_object};
 use crate::apply::floor::Floors;
+use crate::apply::hold::Hold;
 use crate::apply::run::PassError;
 use crate::apply::view::Rules;
-use crate::cluster::{ClusterApi, Key};
+use crate::cluster::{ClusterApi, ClusterError, Delta, Identity, Key, Served, Watch, Write, WriteError, Written};
 use crate::health::Health;
 use crate::observation::{Answers, WorkloadSeen};
 use crate::ports::{Clock, CommitId};
@@ -40,6 +41,57 @@ fn order(now_secs: i64) -> ClusterOrder {
         kinds: Arc::new([]),
         workload_keys: Arc::new([(key, "apps/Deployment/web".into())].into()),
         pools: Vec::new(),
+    }
+}
+
+/// A cluster that answers the probe and nothing after it: what a real one says when it goes dark in the middle of a turn.
+struct Dark(crate::simulated::SimulatedApi);
+
+impl ClusterApi for Dark {
+    fn identity(&mut self) -> Result<Identity, ClusterError> {
+        self.0.identity()
+    }
+    fn served(&mut self) -> Result<Arc<Served>, ClusterError> {
+        self.0.served()
+    }
+    fn observe(&mut self, watches: &[Watch]) -> Vec<Result<Delta, ClusterError>> {
+        self.0.observe(watches)
+    }
+    fn list(&mut self, watch: &Watch, namespace: Option<&str>) -> Result<Vec<Arc<Value>>, ClusterError> {
+        self.0.list(watch, namespace)
+    }
+    fn get(&mut self, keys: &[Key]) -> Vec<Result<Option<Arc<Value>>, ClusterError>> {
+        self.0.get(keys)
+    }
+    fn write(&mut self, writes: &[Write]) -> Vec<Written> {
+        let dark = || WriteError::Transient { message: "no answer within 30 s".into(), retry_after_secs: None };
+        writes.iter().map(|_| Err(dark())).collect()
+    }
+    fn went_dark(&self) -> Option<String> {
+        Some("no answer within 30 s".into())
+    }
+}
+
+#[test]
+fn a_cluster_that_goes_dark_in_a_turn_does_not_answer() {
+    let cluster = SimulatedCluster::new("uid-a");
+    let mut memory = ClusterTurn::default();
+    for (at, dark, expected) in [
+        (100, false, "NotYetKnown"),
+        (130, false, "Yes"),
+        (140, true, "Yes"),
+        (170, true, "No"),
+        (180, false, "No"),
+        (210, false, "Yes"),
+    ] {
+        let seen = if dark {
+            memory.turn(&mut Dark(cluster.api()), &order(at), at).seen
+        } else {
+            memory.turn(&mut cluster.api(), &order(at), at).seen
+        };
+        let answers = format!("{:?}", seen.answers);
+        assert!(answers.starts_with(expected), "{at}: {answers}");
+        assert!(!dark || !seen.is_complete, "{at}: what is not seen is not gone");
     }
 }
 
@@ -118,6 +170,28 @@ fn a_quarantined_cluster_is_clean_when_what_left_is_gone() {
     cluster.delete(&web);
     let seen = memory.turn(&mut api, &left(130), 130).seen;
     assert_eq!((cluster.get(&web), seen.applied), (None, Some(CommitId("c2".into()))));
+}
+
+/// What it keeps and may not change yet does not keep it from being clean: somebody took the eviction back while it was away.
+#[test]
+fn a_quarantined_cluster_that_keeps_something_is_clean() {
+    let cluster = SimulatedCluster::new("uid-a");
+    let mut api = cluster.api();
+    let mut memory = ClusterTurn::default();
+    let web = Key::new("apps", "Deployment", "default", "web");
+    memory.turn(&mut api, &order(100), 100);
+    cluster.edit(&web, "kubectl-edit", |object| object["spec"]["replicas"] = json!(1));
+    let kept = |now_secs| ClusterOrder {
+        live_commit: CommitId("c2".into()),
+        ancestors: Arc::new(["c1".into(), "c2".into()].into()),
+        rules: Rules { quarantined: true, ..Rules::plain() },
+        ..order(now_secs)
+    };
+    let turn = memory.turn(&mut api, &kept(110), 110);
+    let report = turn.outcome.expect("it answers");
+    assert_eq!(report.held.iter().map(|held| &held.why).collect::<Vec<_>>(), [&Hold::Quarantined]);
+    assert_eq!(cluster.get(&web).expect("web")["spec"]["replicas"], 1, "it takes nothing yet");
+    assert_eq!(turn.seen.applied, Some(CommitId("c2".into())));
 }
 
 #[test]

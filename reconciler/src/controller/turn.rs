@@ -85,24 +85,30 @@ impl ClusterTurn {
         } else {
             self.applier.inspect(api, &pass_order, now_secs)
         };
-        let answers_now = match &outcome {
-            Err(PassError::Cluster(error @ ClusterError::Transient(_))) => {
+        let dark = api.went_dark();
+        let answers_now = match (&outcome, &dark) {
+            (Err(PassError::Cluster(error @ ClusterError::Transient(_))), _) => {
                 self.answering.probed(Err(error.to_string()), now_secs);
                 false
             }
             // It was not even asked: nothing is known of it any more, which is not the same as lost.
-            Err(PassError::Cluster(ClusterError::NotConnected(_))) => {
+            (Err(PassError::Cluster(ClusterError::NotConnected(_))), _) => {
                 self.answering = Answering::default();
                 false
             }
+            // It answered the probe, and nothing after it.
+            (Ok(_) | Err(_), Some(why)) => {
+                self.answering.probed(Err(why.clone()), now_secs);
+                false
+            }
             // Whoever refuses, answers.
-            Ok(_) | Err(_) => {
+            (Ok(_) | Err(_), None) => {
                 self.answering.probed(Ok(()), now_secs);
                 true
             }
         };
         self.runs_only_copies = outcome.as_ref().is_ok_and(Report::lacks_replacements);
-        self.is_complete = outcome.is_ok() && self.applier.sees_all();
+        self.is_complete = answers_now && outcome.is_ok() && self.applier.sees_all();
         if let Ok(report) = &outcome {
             self.uid = Some(report.identity.uid.clone());
             self.clock_ahead_secs = report.identity.server_secs.map(|theirs| theirs.saturating_sub(now_secs));

@@ -1,7 +1,8 @@
 //! What one commit of the live branch wants of every cluster: compiled once, shared by all orders that come of it.
 //!
 //! Invariants: only of a commit that compiles, so nothing is missing because something could not be read; the intents are
-//! those of the pinned commit, whatever the live branch holds beside its record; pure but for reading the repository.
+//! those of the pinned commit, whatever the live branch holds beside its record; what runs is what `placements/` says, and
+//! nothing that would follow from it; pure but for reading the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,8 +10,9 @@ use std::sync::Arc;
 use fleetwright_compiler::base::labels::Labels;
 use fleetwright_compiler::base::{AppId, ClusterId, SmolStr};
 use fleetwright_compiler::model::{self, ClusterMode, CustomKind, Fleet};
-use fleetwright_compiler::placements::{OutageState, Record};
-use fleetwright_compiler::schedule::Scenario;
+use fleetwright_compiler::moves::is_there;
+use fleetwright_compiler::placements::{OutageState, PlacedApp, Record};
+use fleetwright_compiler::schedule::{self, Scenario};
 use fleetwright_compiler::source::Overlay;
 use fleetwright_compiler::{CompileError, Compiled, Session, compile};
 
@@ -93,7 +95,7 @@ impl Wanted {
         live.live().check_intents()?;
         let record = live.record.tree();
         let overlay = Overlay::with_record(&*live.pinned, &record);
-        let compiled = match compile(session, &overlay, &Scenario::default()) {
+        let compiled = match compile_recorded(session, &overlay) {
             Ok(compiled) => compiled,
             Err(CompileError::Refused(refusal)) => {
                 let text = refusal_text(&overlay, &refusal);
@@ -295,6 +297,20 @@ impl Wanted {
     pub fn record(&self) -> &Record {
         &self.compiled.record
     }
+}
+
+/// What is recorded, compiled. Where that asks for other placements than it has, because somebody changed it by hand or took
+/// a decision back, what is recorded counts: what follows from it is the decider's to write down first.
+fn compile_recorded(session: &Session, overlay: &Overlay<'_>) -> Result<Compiled, CompileError> {
+    let compiled = compile(session, overlay, &Scenario::default())?;
+    let target = schedule::placed(&compiled.fleet, &compiled.target);
+    let is_settled = |(name, now): (&AppName, &PlacedApp)| {
+        target.get(name).is_none_or(|target| is_there(now, target) && now.clusters == target.clusters)
+    };
+    if compiled.record.apps.iter().all(is_settled) {
+        return Ok(compiled);
+    }
+    compile(session, overlay, &Scenario { as_recorded: true, ..Scenario::default() })
 }
 
 /// What a compile wants in a cluster, with what its apps say of how it is applied.

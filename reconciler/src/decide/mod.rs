@@ -9,6 +9,7 @@
 //! The next cause is a file below [`causes`] and its rank in `arbiter`; the next thing a person can order is a file below
 //! [`orders`].
 
+mod affordable;
 mod arbiter;
 pub mod causes;
 mod clock;
@@ -126,8 +127,11 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
     let view = View { situation, current: current.as_ref() };
     let proposals = arbiter::ranked(&view, &mut reports)?;
     for proposal in proposals {
-        match realise(situation, &proposal, current.as_ref()) {
-            Ok(Some(planned)) if costs_replicas(&planned, current.as_ref(), &mut reports) => {}
+        let realised = match (&current, proposal.cause) {
+            (Some(current), Cause::Capacity) => affordable::affordable(situation, &proposal, current, &mut reports),
+            _ => realise(situation, &proposal, current.as_ref()),
+        };
+        match realised {
             Ok(Some(planned)) if arbiter::is_on_hold(&view, &planned, &mut reports) => {}
             Ok(Some(planned)) => return Ok(Decision { commit: Some(planned), reports: sorted(reports) }),
             Ok(None) => {}
@@ -138,28 +142,6 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
         }
     }
     Ok(Decision { commit: None, reports: sorted(reports) })
-}
-
-/// Whether an observation alone would end replicas that find no place elsewhere: what is placed stays, whatever is observed.
-fn costs_replicas(planned: &Planned, current: Option<&Compiled>, reports: &mut Vec<Report>) -> bool {
-    if planned.cause != Cause::Capacity {
-        return false;
-    }
-    let before = current.map(planned::unplaced).unwrap_or_default();
-    // What one app gains is nothing to another.
-    let more = planned.unplaced.iter().zip(before).map(|(after, before)| after.saturating_sub(before)).sum::<u64>();
-    if more == 0 {
-        return false;
-    }
-    reports.push(Report::new(
-        Urgency::Guarded,
-        format!(
-            "the capacity that is observed would leave {} more replicas without a place: it is not recorded, and what runs \
-             stays. Add nodes, lower what is wanted, or `fleetwright drain` a cluster that is to lose them",
-            more
-        ),
-    ));
-    true
 }
 
 /// What causes look at.

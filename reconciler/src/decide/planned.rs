@@ -102,7 +102,7 @@ pub fn realise(
     let opening = Opening {
         cause: proposal.cause,
         key: proposal.key.as_ref(),
-        on_the_way: current.map(|current| &current.record.moves),
+        live: situation.live.as_ref().zip(current),
         now_secs: situation.commit_time_secs(),
     };
     let mut opened = Opened::new();
@@ -117,7 +117,7 @@ pub fn realise(
         placed = placements_after(&compiled, only);
     }
     let opened_now: BTreeSet<_> = opened.keys().map(|(team, app)| format!("{team}/{app}")).collect();
-    let in_steps = stepped::first_steps(&compiled, opened, &mut placed, &mut record)?;
+    let first = stepped::first_steps(&opening, &compiled, opened, &mut placed, &mut record)?;
     if proposal.cause == Cause::Failover {
         let lost = proposal.scenario.evict.iter().map(|(_, _, cluster)| cluster.clone()).collect();
         stepped::keep_while_failing_over(&opening, &compiled, &lost, &mut placed, &mut record)?;
@@ -141,13 +141,13 @@ pub fn realise(
         main: main.clone(),
         cause: proposal.cause,
         key: key.clone(),
-        steps: proposal.steps.clone(),
+        steps: proposal.steps.iter().cloned().chain(first.trailers).collect(),
         term: proposal.person.is_none().then(|| situation.term()),
     };
     let mut plan = report::plan(&compiled);
     plan.moves.retain(|of| !opened_now.contains(&of.app));
     let plan = plan_text(&plan, proposal.only.as_ref());
-    let in_steps = in_steps.join("\n");
+    let in_steps = first.lines.join("\n");
     let body = [proposal.body.trim(), plan.trim(), in_steps.trim()]
         .iter()
         .filter(|part| !part.is_empty())

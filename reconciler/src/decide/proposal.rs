@@ -16,7 +16,7 @@ pub struct Proposal {
     pub cause: Cause,
     /// The key of the decision; `None`: what it changes is its key.
     pub key: Option<SmolStr>,
-    /// The keys of steps that it takes.
+    /// Steps that it takes, as trailers have them.
     pub steps: Vec<SmolStr>,
     /// The first line of the commit's message.
     pub subject: String,

@@ -105,8 +105,18 @@ impl Live<'_> {
     /// Whether a decision with this key was ever made here.
     #[must_use]
     pub fn has_key(&self, key: &str) -> bool {
-        let has = |of: &Trailers| of.key == key || of.steps.iter().any(|step| step == key);
+        let is_it = |step: &SmolStr| step == key || step.split_once(' ').is_some_and(|(_, of_app)| of_app == key);
+        let has = |of: &Trailers| of.key == key || of.steps.iter().any(is_it);
         self.history.iter().any(|commit| commit.trailers.as_ref().is_some_and(has))
+    }
+
+    /// The key of the step that an app took last.
+    #[must_use]
+    pub fn last_step(&self, (team, app): &(SmolStr, SmolStr)) -> Option<&str> {
+        let name = format!("{team}/{app}");
+        let steps = self.history.iter().filter_map(|commit| commit.trailers.as_ref()).flat_map(|of| &of.steps);
+        let mut of_app = steps.filter_map(|step| step.split_once(' ')).filter(|(of, _)| *of == name);
+        of_app.next().map(|(_, key)| key)
     }
 
     /// Checks that the intents are those of the pinned commit: on the live branch people change the record alone.

@@ -33,8 +33,25 @@ const TRACKED: &str = "refs/remotes/origin/";
 /// Where it remembers what was followed, whatever becomes of the branches.
 const FOLLOWED: &str = "refs/fleetwright/followed/";
 
-/// Longest that one exchange with the remote may take.
-const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(600);
+/// Longest that one exchange with the remote may take where [`GIT_TIMEOUT_VARIABLE`] states nothing else. A tick waits for
+/// it, and nothing is applied by an order that is five minutes old.
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The environment variable that states another, in whole seconds from 1: the first fetch of a very large repository over a
+/// slow line may need more.
+pub const GIT_TIMEOUT_VARIABLE: &str = "FLEETWRIGHT_GIT_TIMEOUT_SECS";
+
+/// The time-out that is stated.
+fn exchange_timeout(stated: Option<&str>) -> Result<Duration, PortError> {
+    let Some(stated) = stated.filter(|stated| !stated.is_empty()) else { return Ok(EXCHANGE_TIMEOUT) };
+    match stated.parse::<u32>() {
+        Ok(secs @ 1..) => Ok(Duration::from_secs(u64::from(secs))),
+        Ok(0) | Err(_) => Err(PortError::Permanent(format!(
+            "{GIT_TIMEOUT_VARIABLE} is `{}`; state whole seconds, 1 or more",
+            stated.escape_debug()
+        ))),
+    }
+}
 
 /// The fleet repository over Git.
 pub struct GitRepo {
@@ -64,7 +81,8 @@ impl GitRepo {
             Err(e) => return Err(mirror_error(mirror, &e)),
         };
         let path = handle.path().to_path_buf();
-        let git = Git::new(path.clone(), EXCHANGE_TIMEOUT);
+        let stated = std::env::var(GIT_TIMEOUT_VARIABLE).ok();
+        let git = Git::new(path.clone(), exchange_timeout(stated.as_deref())?);
         let author = Author { name: "fleetwright".to_owned(), email: "fleetwright@localhost".to_owned() };
         Ok(Self { mirror: handle, path, git, remote, prefix, author, rehearsed: None })
     }
@@ -275,5 +293,21 @@ fn mirror_error(path: &Path, e: &git2::Error) -> PortError {
 impl fmt::Debug for GitRepo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GitRepo").field("mirror", &self.path).field("remote", &self.remote).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exchange_takes_two_minutes_at_most_unless_something_else_is_stated() {
+        for (stated, secs) in [(None, 120), (Some(""), 120), (Some("1"), 1), (Some("900"), 900)] {
+            assert_eq!(exchange_timeout(stated).unwrap(), Duration::from_secs(secs), "{stated:?}");
+        }
+        for wrong in ["0", "-1", "2m", "99999999999"] {
+            let error = exchange_timeout(Some(wrong)).unwrap_err().to_string();
+            assert!(error.contains(GIT_TIMEOUT_VARIABLE) && error.contains(wrong), "{error}");
+        }
     }
 }

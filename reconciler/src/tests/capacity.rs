@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use fleetwright_compiler::base::Resources;
 
-use super::world::{World, app, fleet, seats, seen, up};
+use super::world::{NOW, World, app, fleet, seats, seen, up};
 use crate::commit::Cause;
-use crate::observation::{Observation, PoolSeen};
+use crate::health::Health;
+use crate::observation::{AppSeen, Observation, PoolSeen, WorkloadSeen};
 
 fn resources(cpu_milli: i128) -> Resources {
     Resources(BTreeMap::from([("cpu".into(), cpu_milli), ("pods".into(), 110)]))
@@ -128,6 +129,82 @@ fn no_app_pays_for_the_room_of_another() {
     assert_eq!((world.seats("one"), world.seats("two")), (seats([("a", 3)]), seats([])));
     world.later(601);
     let advanced = world.advance_seeing(Some(&nodes("b", "a"))).unwrap();
-    assert!(advanced.reports.iter().any(|report| report.text.contains("3 more replicas")), "{:?}", advanced.reports);
-    assert_eq!((advanced.pushed.len(), world.seats("one")), (0, seats([("a", 3)])));
+    let refused = |report: &crate::decide::Report| report.text.contains("in a would leave 3 more replicas");
+    assert!(advanced.pushed[0].message.contains("in a would leave 3 more replicas"), "{:?}", advanced.pushed);
+    assert_eq!((world.seats("one"), world.seats("two")), (seats([("a", 3)]), seats([("b", 3)])));
+    let said: Vec<&str> = advanced.pushed.iter().map(crate::advance::Pushed::subject).collect();
+    assert_eq!(said, ["Record the capacity of b"], "one cluster holds back no other");
+    // and what is refused stays refused, without a commit
+    world.later(601);
+    let advanced = world.advance_seeing(Some(&nodes("b", "a"))).unwrap();
+    assert_eq!((advanced.pushed.len(), advanced.reports.iter().filter(|report| refused(report)).count()), (0, 1));
+}
+
+/// Several that cost replicas among many are found, and all others are recorded.
+#[test]
+fn each_cluster_that_costs_replicas_is_left_out_alone() {
+    let mut files = fleet();
+    files.retain(|path, _| !path.starts_with("teams/t/web/"));
+    for name in ["d", "e", "f", "g"] {
+        files.insert(
+            format!("clusters/{name}.yaml"),
+            files["clusters/a.yaml"].replace("name: a", &format!("name: {name}")),
+        );
+    }
+    for name in ["b", "f"] {
+        app(&mut files, &format!("in-{name}"), 3, &format!(", clusters: {{names: [{name}]}}"));
+    }
+    let world = World::live(&files);
+    let mut seen = seen([("a", up()), ("b", up()), ("c", up()), ("d", up()), ("e", up()), ("f", up()), ("g", up())]);
+    for cluster in seen.clusters.values_mut() {
+        cluster.capacity.clone_from(&too_small().clusters["a"].capacity);
+    }
+    let advanced = world.advance_seeing(Some(&seen)).unwrap();
+    let recorded: Vec<String> = world
+        .files("live")
+        .into_keys()
+        .filter_map(|path| Some(path.strip_prefix("state/capacity/")?.to_owned()))
+        .collect();
+    assert_eq!(recorded, ["a.yaml", "c.yaml", "d.yaml", "e.yaml", "g.yaml"]);
+    assert_eq!(advanced.pushed[0].subject(), "Record the capacity of a, c and 3 more");
+    for name in ["b", "f"] {
+        let says = format!("observed in {name} would leave 3 more replicas");
+        assert!(advanced.pushed[0].message.contains(&says), "{:?}", advanced.pushed);
+        assert_eq!(world.seats(&format!("in-{name}")), seats([(name, 3)]));
+    }
+}
+
+/// What finds no room any more leaves in the steps of its app, beside replicas that never become ready again.
+#[test]
+fn what_is_displaced_leaves_in_steps() {
+    let mut files = fleet();
+    app(&mut files, "web", 6, ", move: {max: 1}");
+    let world = World::live(&files);
+    assert_eq!(tick(&world, &with_nodes(4, 0)), [Cause::Capacity]);
+    world.later(601);
+    let look = |a: u32, b: u32, c: u32| {
+        let mut seen = too_small();
+        for (name, ready) in [("a", a), ("b", b), ("c", c)] {
+            let workload = ("apps/Deployment/web".into(), WorkloadSeen { replicas: 3, ready });
+            let app = AppSeen {
+                health: if name == "a" { Health::Failed } else { Health::Current },
+                blocking: Vec::new(),
+                workloads: BTreeMap::from([workload]),
+                content: "b3:1".into(),
+                since_secs: NOW,
+            };
+            seen.clusters.get_mut(name).unwrap().apps.insert(("t".into(), "web".into()), app);
+        }
+        let advanced = world.advance_seeing(Some(&seen)).unwrap();
+        advanced.pushed.iter().map(|pushed| pushed.cause).collect::<Vec<_>>()
+    };
+    assert_eq!(look(0, 2, 2), [Cause::Capacity]);
+    assert_eq!(world.seats("web"), seats([("a", 2), ("b", 3), ("c", 2)]));
+    assert!(world.live_text("state/moves/t/web.yaml").contains("kind: Capacity"));
+    assert_eq!(look(0, 2, 2), [], "what was raised is waited for");
+    assert_eq!(look(0, 3, 2), [Cause::Move]);
+    assert_eq!(world.seats("web"), seats([("a", 1), ("b", 3), ("c", 3)]));
+    assert_eq!(look(0, 3, 3), [Cause::Move]);
+    assert_eq!(world.seats("web"), seats([("b", 3), ("c", 3)]));
+    assert_eq!(look(0, 3, 3), []);
 }

@@ -1,6 +1,7 @@
 //! The decider against real bare repositories.
 
 mod capacity;
+mod led_elsewhere;
 mod orders;
 mod orders_of_clusters;
 mod outages;

@@ -5,12 +5,86 @@ use std::cell::Cell;
 use super::pushes::advance_before;
 use super::world::{Files, NOW, World, app, down, fleet, seats, seen, up};
 use crate::advance::AdvanceError;
+use crate::apply::run::PassError;
+use crate::controller::status::status;
+use crate::controller::{Turn, Wanted};
 use crate::decide::{Urgency, orders};
+use crate::health::Health;
+use crate::observation::{AppSeen, WorkloadSeen};
+use crate::ports::CommitId;
 
 fn with_web(replicas: u32) -> Files {
     let mut files = fleet();
     app(&mut files, "web", replicas, "");
     files
+}
+
+/// The schedule wins while it lasts, and a person's new number counts when it is over. `diff` does not say from when.
+#[test]
+fn tidal_07_a_number_that_is_edited_in_a_window_counts_after_it() {
+    let with = |replicas: u32| {
+        let mut files = fleet();
+        app(&mut files, "web", replicas, ", clusters: {names: [a, b]}");
+        files.insert(
+            "policies/tide.yaml".into(),
+            "apiVersion: fleetwright.io/v1alpha1\nkind: Tide\nmetadata: {name: evening}\nspec:\n  timeZone: \
+             Asia/Shanghai\n  apps: {}\n  phases:\n  - {name: peak, from: \"19:10\", replicas: 8}\n  - {name: calm, from: \
+             \"19:25\"}\n"
+                .into(),
+        );
+        files
+    };
+    // It is 19:00.
+    let world = World::live(&with(2));
+    assert_eq!(world.seats("web"), seats([("a", 1), ("b", 1)]));
+    world.later(12 * 60);
+    world.advance().unwrap();
+    assert_eq!(world.seats("web"), seats([("a", 4), ("b", 4)]));
+    world.later(3 * 60);
+    world.commit_main(&with(6));
+    assert_eq!(world.advance().unwrap().pushed.len(), 1);
+    assert_eq!(world.seats("web"), seats([("a", 4), ("b", 4)]));
+    world.later(10 * 60);
+    world.advance().unwrap();
+    assert_eq!(world.seats("web"), seats([("a", 3), ("b", 3)]));
+}
+
+/// Replicas and health are summed over clusters; one that does not report is Unknown, which is no failure.
+#[test]
+fn health_05_an_app_is_as_well_as_its_clusters() {
+    let mut files = fleet();
+    app(&mut files, "web", 9, ", clusters: {names: [a, b]}");
+    let text = files.get_mut("teams/t/web/app.yaml").unwrap();
+    *text = text.replace("{strategy: StaticWeight}", "{strategy: StaticWeight, weights: {a: 2, b: 1}}");
+    let world = World::live(&files);
+    assert_eq!(world.seats("web"), seats([("a", 6), ("b", 3)]));
+    let repo = world.repo("mirror.git");
+    let tip = CommitId(world.tip("live").unwrap().to_string().into());
+    let wanted = Wanted::read(&repo, &world.session, &world.branches, &tip).unwrap();
+    for (b, health, ready, of_b) in [
+        (Some((3, Health::Current)), "Current", 9, "Current"),
+        (Some((2, Health::InProgress)), "InProgress", 8, "InProgress"),
+        (None, "Unknown", 6, "Unknown"),
+    ] {
+        let turns = [("a", Some((6, Health::Current))), ("b", b)].map(|(cluster, reports)| {
+            let seen = reports.map(|(ready, health)| {
+                let workloads = [("apps/Deployment/web".into(), WorkloadSeen { replicas: ready, ready })].into();
+                let (blocking, content) = (Vec::new(), "c".into());
+                (("t".into(), "web".into()), AppSeen { health, blocking, workloads, content, since_secs: NOW })
+            });
+            let answers = if seen.is_some() { up() } else { down(NOW - 60) };
+            let mut observed = super::world::seen([(cluster, answers)]).clusters.remove(cluster).unwrap();
+            observed.apps = seen.into_iter().collect();
+            let outcome = Err(PassError::NotFetched(0));
+            let turn =
+                Turn { number: 1, seen: observed, outcome, is_moving: false, doomed: Vec::new(), applied_objects: 1 };
+            (cluster.into(), turn)
+        });
+        let status = status(Some(&wanted), &turns.into(), Vec::new());
+        let [app] = status.apps.as_slice() else { panic!("one app: {:?}", status.apps) };
+        assert_eq!((app.health.as_str(), app.ready, app.replicas), (health, ready, 9));
+        assert_eq!(app.clusters[1].health, of_b);
+    }
 }
 
 /// A rewritten branch is fetched, whatever its history, and said; what is live does not go back by itself.

@@ -100,6 +100,31 @@ fn files_of_others_stay_and_a_refused_push_is_an_error() {
     assert!(matches!(render(&world, None), Err(RenderedError::Push(PushError::Refused { .. }))));
 }
 
+/// The branch is never stale: each writing is what is live now, on top of whatever stands there, and what a person committed
+/// in between stays in its history.
+#[test]
+fn gitpush_07_the_branch_is_made_anew_on_top_of_what_people_did() {
+    let world = World::live(&rendered_fleet());
+    render(&world, None).unwrap();
+    let mut theirs = world.files("rendered");
+    theirs.insert("NOTES.md".into(), "theirs\n".into());
+    let edited = theirs["a/t/web.yaml"].replace("replicas: 2", "replicas: 9");
+    theirs.insert("a/t/web.yaml".into(), edited);
+    let by_hand = git2::Oid::from_str(&world.commit("rendered", &theirs).0).unwrap();
+    for replicas in [9, 12] {
+        let mut files = rendered_fleet();
+        app(&mut files, "web", replicas, "");
+        world.commit_main(&files);
+    }
+    world.advance().unwrap();
+    let written = render(&world, Some(&all_ready(4))).unwrap();
+    let files = world.files("rendered");
+    assert!(files["a/t/web.yaml"].contains("replicas: 4"), "{}", files["a/t/web.yaml"]);
+    assert!(files.contains_key("NOTES.md") && written.commit.is_some(), "{written:?}");
+    let tip = world.tip("rendered").unwrap();
+    assert!(world.remote.graph_descendant_of(tip, by_hand).unwrap(), "the person's commit is below it");
+}
+
 /// Whoever applies the branch deletes what is no longer there, and with a Namespace all that is in it.
 #[test]
 fn a_namespace_stays_when_its_last_app_leaves() {

@@ -1,6 +1,7 @@
 //! The whole controller on simulated clusters and a real bare repository, under faults drawn from a seed: clusters that stop
 //! answering, writes whose connection or answer is lost, a process that is killed, pushes that are refused, hand edits,
-//! reverts, leaps of time; and, where replicas move in steps, changed weights, drained clusters and moves that are undone.
+//! reverts, leaps of time; and, where replicas move in steps, changed weights, drained clusters, moves that are undone and
+//! files of moves that are removed.
 //!
 //! Held at every step: what is not ours is never touched; ready replicas fall below what must be available only by faults.
 //! Held at the end, when faults stop: everything that is wanted is there as it is wanted, nothing else of ours is, every
@@ -63,6 +64,8 @@ struct Simulation {
     /// Commits of people, which must stay in history.
     theirs: Vec<(&'static str, git2::Oid)>,
     log: Vec<String>,
+    /// What the decider said last.
+    reports: Vec<String>,
 }
 
 impl Simulation {
@@ -102,6 +105,7 @@ impl Simulation {
             fault_secs,
             theirs: Vec::new(),
             log: Vec::new(),
+            reports: Vec::new(),
         }
     }
 
@@ -132,6 +136,7 @@ impl Simulation {
         let tick = self.controller.tick(&mut repo, &self.world.clock, &self.world.branches, &self.role);
         let commits = match tick.decided {
             Some(Ok(advanced)) => {
+                self.reports = advanced.reports.iter().map(|report| report.text.clone()).collect();
                 self.log.extend(advanced.pushed.iter().map(|commit| format!("{now} {}", commit.subject())));
                 advanced.pushed.len()
             }
@@ -186,7 +191,7 @@ impl Simulation {
         let machine = &self.machines[&cluster];
         let name = ["web", "api"][self.random.below(2)];
         let mut fault = None;
-        match self.random.below(if self.moves { 16 } else { 12 }) {
+        match self.random.below(if self.moves { 17 } else { 12 }) {
             0 | 1 => {
                 let path = format!("teams/t/{name}/web.yaml");
                 let version = self.random.below(100);
@@ -297,6 +302,14 @@ impl Simulation {
                     fault = Some(format!("undo of `{summary}`"));
                 }
             }
+            16 => {
+                let is_move = |path: &String| path.starts_with("state/moves/");
+                if self.world.files("live").keys().any(is_move) {
+                    self.world.edit_live(|files| files.retain(|path, _| !is_move(path)));
+                    self.theirs.push(("live", self.world.tip("live").unwrap()));
+                    fault = Some("the file of a move is removed".to_owned());
+                }
+            }
             _ => {
                 self.world.later(600);
                 fault = Some("ten minutes pass".to_owned());
@@ -329,12 +342,22 @@ impl Simulation {
                 return;
             }
         }
-        panic!("it does not go quiet:\n{}", self.log.join("\n"));
+        panic!("it does not go quiet:\n{}", self.shown());
+    }
+
+    /// What happened, and what clusters say at the end.
+    fn shown(&self) -> String {
+        let turns = self.controller.board().turns();
+        let held = turns.iter().flat_map(|(cluster, turn)| {
+            let held = turn.outcome.as_ref().map(|report| report.held.as_slice()).unwrap_or_default();
+            held.iter().map(move |held| format!("in {cluster}: {} {}", held.key, held.why))
+        });
+        self.log.iter().cloned().chain(held).chain(self.reports.iter().cloned()).collect::<Vec<_>>().join("\n")
     }
 
     /// Everything is as it is wanted.
     fn check_end(&self) {
-        let log = || self.log.join("\n");
+        let log = || self.shown();
         let wanted = self.controller.wanted().expect("something is live");
         for (branch, commit) in &self.theirs {
             let tip = self.world.tip(branch).unwrap();

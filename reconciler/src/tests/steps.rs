@@ -11,10 +11,10 @@ use crate::decide::{Urgency, orders};
 use crate::health::Health;
 use crate::observation::{AppSeen, Observation, WorkloadSeen};
 
-const NIGHT: i64 = NOW + 4 * 3600;
+pub(super) const NIGHT: i64 = NOW + 4 * 3600;
 
 /// Ten replicas of `web` in clusters a and b, 80:20 by day and 20:80 by night (it is 19:00), two at a time.
-fn tidal(move_: &str) -> Files {
+pub(super) fn tidal(move_: &str) -> Files {
     let mut files = fleet();
     app(&mut files, "web", 10, ", clusters: {names: [a, b]}");
     files.insert(
@@ -29,7 +29,7 @@ fn tidal(move_: &str) -> Files {
 }
 
 /// Three clusters that answer, with so many ready replicas of `web`.
-fn ready<const N: usize>(of: [(&str, u32); N]) -> Observation {
+pub(super) fn ready<const N: usize>(of: [(&str, u32); N]) -> Observation {
     let mut seen = seen([("a", up()), ("b", up()), ("c", up())]);
     for (cluster, ready) in of {
         let workload = ("apps/Deployment/web".into(), WorkloadSeen { replicas: ready, ready });
@@ -46,7 +46,7 @@ fn ready<const N: usize>(of: [(&str, u32); N]) -> Observation {
     seen
 }
 
-fn subjects(advanced: &Advanced) -> Vec<&str> {
+pub(super) fn subjects(advanced: &Advanced) -> Vec<&str> {
     advanced.pushed.iter().map(crate::advance::Pushed::subject).collect()
 }
 
@@ -437,7 +437,7 @@ fn a_rebalance_goes_in_steps_and_leaves_what_is_on_the_way_alone() {
 }
 
 /// Cluster b has room for so many replicas of 100m CPU.
-fn with_room(files: &mut Files, replicas: u32) {
+pub(super) fn with_room(files: &mut Files, replicas: u32) {
     let text = format!(
         "apiVersion: fleetwright.io/v1alpha1\nkind: Cluster\nmetadata: {{name: b}}\nspec: {{nodePools: [{{name: p, nodes: \
          1, allocatable: {{cpu: {}m, memory: 64Gi, pods: 110}}}}]}}\n",

@@ -275,7 +275,8 @@ fn moves_in_steps_are_said_wherever_moves_are() {
     let open = crate::placements::OpenMove {
         cause: "Pin".into(),
         key: "b3:1".into(),
-        intent: crate::schedule::intent(&head.fleet, &head.record, id, &target),
+        begun: None,
+        intent: crate::schedule::intent(&head.fleet, &head.variants, &head.record, id, &target),
         target,
         step: 1,
         since: "2026-11-30T10:00:00Z".into(),

@@ -69,7 +69,9 @@ fn is_true(inputs: &Inputs<'_>, app: &AppFacts<'_>, deficit: &Deficit) -> bool {
             let there = inputs.target.apps.get(to.index()).is_some_and(|to| {
                 to.clusters.contains(*cluster) || to.seats.iter().any(|seat| seat.cluster == *cluster)
             });
-            *replicas > 0 && short && there
+            let asks = inputs.fleet.app(*to);
+            let may_ask = asks.preempts && asks.priority > app.app.priority;
+            *replicas > 0 && short && there && may_ask
         }
         Deficit::Group { clusters, anti, .. } => {
             let key = &app.app.placement;

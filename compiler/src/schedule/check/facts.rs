@@ -113,7 +113,7 @@ impl<'a> Inputs<'a> {
             pools: pools(fleet, record),
             record,
             scenario,
-            moving: crate::schedule::moving(fleet, record, scenario),
+            moving: crate::schedule::moving(fleet, variants, record, scenario),
             taints: fleet.clusters.iter().map(|cluster| taints_of(cluster)).collect(),
             groups: groups::Groups::new(fleet),
             definitions,
@@ -298,7 +298,9 @@ impl<'a> AppFacts<'a> {
         }
         let key = (fleet.team(app.team).name.clone(), app.name.clone());
         let placed = inputs.record.apps.get(&key);
-        let held = inputs.record.suspended.contains(&key) || inputs.moving.contains(&id);
+        let held = inputs.record.suspended.contains(&key)
+            || inputs.moving.contains(&id)
+            || inputs.scenario.as_recorded && placed.is_some();
         let mut facts = Self { id, app, target, placed, held, workloads: Vec::with_capacity(app.workloads.len()) };
         for (index, workload) in app.workloads.iter().enumerate() {
             let workload = facts.workload(inputs, index, workload);

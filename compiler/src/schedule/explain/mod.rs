@@ -152,7 +152,7 @@ pub fn explain(
     let mut ledger = headroom::promised(fleet, variants, record, target);
     let scenario = Scenario::default();
     let view = View::new(fleet, variants, record, &scenario, &mut ledger)
-        .holding(held::held(fleet, record, &scenario), BTreeMap::new());
+        .holding(held::held(fleet, variants, record, &scenario), BTreeMap::new());
     let ledgers = Ledgers {
         empty: Ledger::new(rooms::pools(fleet, record)),
         daemons: headroom::with_daemons(fleet, variants, record, target),

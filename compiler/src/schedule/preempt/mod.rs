@@ -79,7 +79,7 @@ pub fn preemptions(fleet: &Fleet, variants: &Variants, record: &Record, target: 
     let scenario = Scenario::default();
     let mut ledger = promised(fleet, variants, record, target);
     let view = View::new(fleet, variants, &settled, &scenario, &mut ledger)
-        .holding(held::held(fleet, &settled, &scenario), BTreeMap::new());
+        .holding(held::held(fleet, variants, &settled, &scenario), BTreeMap::new());
     let mut market = Market { view: &view, ledger, target, settled: &settled };
     let mut found = Vec::new();
     for id in apps {

@@ -3,6 +3,7 @@
 use super::{Preemption, preemptions};
 use crate::api::{Capacity, Strategy};
 use crate::model::TopologyKey;
+use crate::placements::GaveWay;
 use crate::schedule::Deficit;
 use crate::schedule::fixture::{AppFixture, FleetFixture};
 
@@ -162,6 +163,33 @@ fn accepted_it_places_the_app_and_holds() {
     fleet.add(app);
     let target = fleet.schedule();
     assert_eq!((fleet.seats(&target, "low"), target.apps[0].deficits.as_slice()), ("a=3 b=5".into(), [].as_slice()));
+}
+
+/// What somebody wrote into `gaveWay` is said only where it may be so.
+#[test]
+fn what_gives_way_does_so_for_one_that_may_ask_for_it() {
+    for (to, priority, preempts, said) in [
+        ("urgent", 10, true, true),
+        ("urgent", 10, false, false),
+        ("urgent", 0, true, false),
+        ("low", 10, true, false),
+        ("nobody", 10, true, false),
+    ] {
+        let mut fleet = fleet();
+        let app = low(&fleet, "low", 8, 0);
+        fleet.add(app).runs("low", "a=2 b=4");
+        asks(&mut fleet, 2);
+        fleet.runs("urgent", "a=2");
+        let urgent = fleet.app_mut("urgent");
+        (urgent.priority, urgent.preempts) = (priority, preempts);
+        let placed = fleet.record.apps.get_mut(&("team".into(), "low".into())).unwrap();
+        let workload = placed.workloads.values_mut().next().unwrap();
+        workload.gave_way = vec![GaveWay { to: ("team".into(), to.into()), cluster: "a".into(), replicas: 7 }];
+        let target = fleet.schedule();
+        let found =
+            target.apps[0].deficits.iter().any(|deficit| matches!(deficit, Deficit::GaveWay { replicas: 2, .. }));
+        assert_eq!(found, said, "{to} {priority} {preempts}: {:?}", target.apps[0].deficits);
+    }
 }
 
 #[test]

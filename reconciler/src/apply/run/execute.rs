@@ -10,11 +10,14 @@ use super::begin::send;
 use super::{Applier, Did, Done, Order, Report};
 use crate::apply::adopt::{adopted, duplicated_list, list_adopted};
 use crate::apply::decide::{Pass, Step};
+use crate::apply::fields::held_paths;
 use crate::apply::inventory;
 use crate::apply::inventory::{AppName, applyset_id};
 use crate::apply::standing::Why;
 use crate::apply::view::{Drift, Failure, Mode};
-use crate::cluster::{Apply, CREATE_MANAGER, ClusterApi, Key, MANAGER, ServiceAccount, Write, WriteError, Written};
+use crate::cluster::{
+    Apply, CREATE_MANAGER, ClusterApi, FieldConflict, Key, MANAGER, ServiceAccount, Write, WriteError, Written,
+};
 
 /// An apply of this round.
 #[derive(Clone)]
@@ -148,33 +151,67 @@ impl Applier {
     ) -> Vec<Sent> {
         let mut again = Vec::new();
         let mut adopt: Vec<(Sent, Written)> = Vec::new();
+        let mut agreed: Vec<(Sent, Vec<FieldConflict>)> = Vec::new();
         for (mut sent, result) in sent.into_iter().zip(results) {
             let adopts = sent.why == Why::New && !order.rules.adopt.is_empty();
-            match &result {
-                Ok(Some(object)) if adopts && adopted(object, &order.rules.adopt).is_some() => {
+            match result {
+                Err(WriteError::Conflict(conflicts))
+                    if undoes(order, sent.why, self.lost_fields(&sent), &conflicts) =>
+                {
+                    sent.apply.force = true;
+                    again.push(sent);
+                }
+                Err(WriteError::Conflict(conflicts)) if may_be_agreed(order, sent.why, &conflicts) => {
+                    agreed.push((sent, conflicts));
+                }
+                Ok(Some(ref object)) if adopts && adopted(object, &order.rules.adopt).is_some() => {
                     adopt.push((sent, result))
                 }
                 Err(WriteError::Conflict(_)) if adopts => adopt.push((sent, result)),
-                Err(WriteError::Invalid { message, .. }) if duplicated_list(message).is_some() => {
+                Err(WriteError::Invalid { ref message, .. }) if duplicated_list(message).is_some() => {
                     adopt.push((sent, result));
-                }
-                Err(WriteError::Conflict(conflicts)) if undoes(order, sent.why, self.lost_fields(&sent), conflicts) => {
-                    sent.apply.force = true;
-                    again.push(sent);
                 }
                 Ok(_) | Err(_) => self.take(order, &sent, result, now_secs, report),
             }
         }
+        again.extend(self.take_agreed(api, order, agreed, now_secs, report));
         again.extend(self.adopt(api, order, adopt, now_secs, report));
         again
     }
 
-    /// Whether somebody changed fields of ours since the last apply.
+    /// Of conflicts with hands that once wrote the same as we did, so that both hold the field: the field is ours to change.
+    /// Returns what is to be applied again.
+    fn take_agreed(
+        &mut self,
+        api: &mut dyn ClusterApi,
+        order: &Order<'_>,
+        agreed: Vec<(Sent, Vec<FieldConflict>)>,
+        now_secs: i64,
+        report: &mut Report,
+    ) -> Vec<Sent> {
+        let keys: Vec<Key> = agreed.iter().map(|(sent, _)| sent.key.clone()).collect();
+        let objects = if keys.is_empty() { Vec::new() } else { api.get(&keys) };
+        let mut again = Vec::new();
+        for ((mut sent, conflicts), object) in agreed.into_iter().zip(objects) {
+            let ours = object.ok().flatten().map(|object| held_paths(&object)).unwrap_or_default();
+            if conflicts.iter().all(|conflict| ours.contains(&conflict.field.replace('"', ""))) {
+                sent.apply.force = true;
+                again.push(sent);
+            } else {
+                self.take(order, &sent, Err(WriteError::Conflict(conflicts)), now_secs, report);
+            }
+        }
+        again
+    }
+
+    /// Whether somebody changed fields of ours since the last apply. Of one whose outcome nobody knows, because the answer was
+    /// lost with the process, it is enough that we hold something.
     fn lost_fields(&self, sent: &Sent) -> bool {
         let stored = self.book.as_ref().and_then(|book| book.get(&sent.app));
         let entry = stored.and_then(|stored| stored.inventory.objects.get(&sent.key));
         match (entry, self.live.get(&sent.key)) {
-            (Some(entry), Some(live)) => entry.digest.is_some() && entry.held != live.held,
+            (Some(entry), Some(live)) if entry.digest.is_some() => entry.held != live.held,
+            (Some(_), Some(live)) => live.held.is_some(),
             (_, _) => false,
         }
     }
@@ -285,15 +322,19 @@ impl Applier {
 /// and do not apply. A controller that applies has intents of its own, and is reported.
 ///
 /// New content may meet such an edit before anybody looked in between: `lost_fields` says that fields were ours.
-fn undoes(order: &Order<'_>, why: Why, lost_fields: bool, conflicts: &[crate::cluster::FieldConflict]) -> bool {
+fn undoes(order: &Order<'_>, why: Why, lost_fields: bool, conflicts: &[FieldConflict]) -> bool {
     let by_hand = conflicts.iter().all(|conflict| !conflict.applies);
     match why {
         Why::Drifted | Why::Missing => by_hand && order.rules.drift == Drift::Correct,
         // The HPA that held the field is gone.
         Why::Replicas => by_hand && conflicts.iter().all(|conflict| conflict.field == ".spec.replicas"),
-        Why::Changed => by_hand && lost_fields && order.rules.drift == Drift::Correct,
-        Why::New => false,
+        Why::Changed | Why::New => by_hand && lost_fields && order.rules.drift == Drift::Correct,
     }
+}
+
+/// Whether new content may meet hands that wrote the same as we did before: who holds what must be looked at.
+fn may_be_agreed(order: &Order<'_>, why: Why, conflicts: &[FieldConflict]) -> bool {
+    why == Why::Changed && order.rules.drift == Drift::Correct && conflicts.iter().all(|conflict| !conflict.applies)
 }
 
 fn is_namespace_wanted(order: &Order<'_>, key: &Key) -> bool {

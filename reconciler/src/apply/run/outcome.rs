@@ -89,10 +89,13 @@ impl Report {
         self.unfinished == 0 && self.lost.is_empty() && self.held.iter().all(|held| held.why.is_kept())
     }
 
-    /// Whether, beyond that, nothing is on its way out any more: what is being deleted may still run.
+    /// Whether all that a quarantined cluster may do is done: nothing is on its way out any more (what is being deleted may
+    /// still run), and what is not applied is only what it may not take yet, or waits for that.
     #[must_use]
     pub fn is_cleaned(&self) -> bool {
-        self.is_applied() && self.held.iter().all(|held| held.why != Hold::Going)
+        let waits = |why: &Hold| matches!(why, Hold::Quarantined | Hold::After { .. } | Hold::AfterApp { .. });
+        let is_done = |why: &Hold| *why != Hold::Going && (why.is_kept() || waits(why));
+        self.unfinished == 0 && self.lost.is_empty() && self.held.iter().all(|held| is_done(&held.why))
     }
 
     /// Whether all that is not as ordered is kept because too little of it is ready elsewhere.

@@ -99,6 +99,62 @@ fn new_content_meets_an_edit_by_hand() {
     }
 }
 
+/// A hand that once wrote what we wrote holds the field beside us: it is still ours to change. In a list too.
+#[test]
+fn new_content_meets_a_hand_that_agreed_before() {
+    for (drift, expected) in [(Drift::Correct, ("i:3", 3)), (Drift::Report, ("i:1", 1))] {
+        let mut rig = Rig::new();
+        rig.rules.drift = drift;
+        rig.app("shop/web", &[namespace("shop"), deployment("shop", "web", "i:1", 1)]);
+        rig.converge();
+        // edited, and then stated the same: both hold it
+        rig.cluster.edit(&key(WEB), "kubectl-edit", |object| {
+            object["spec"]["replicas"] = 2.into();
+            object["spec"]["template"]["spec"]["containers"][0]["image"] = "i:2".into();
+        });
+        if drift == Drift::Correct {
+            rig.app("shop/web", &[namespace("shop"), deployment("shop", "web", "i:2", 2)]);
+            rig.commit("c2");
+            rig.converge();
+        } else {
+            rig.cluster.edit(&key(WEB), "kubectl-edit", |object| {
+                object["spec"]["replicas"] = 1.into();
+                object["spec"]["template"]["spec"]["containers"][0]["image"] = "i:1".into();
+            });
+        }
+        rig.app("shop/web", &[namespace("shop"), deployment("shop", "web", "i:3", 3)]);
+        rig.commit("c3");
+        let report = rig.pass();
+        let found = rig.get(WEB).expect("web");
+        let image = found["spec"]["template"]["spec"]["containers"][0]["image"].as_str().expect("an image").to_owned();
+        let replicas = found["spec"]["replicas"].as_i64().expect("a number");
+        assert_eq!((image.as_str(), replicas), expected, "{drift:?} {report:?}");
+    }
+}
+
+/// The answer of the first apply is lost with the process, and somebody edits what was applied: that is drift.
+#[test]
+fn what_was_applied_and_not_written_down_is_drift_all_the_same() {
+    for writes in 0..6 {
+        let mut rig = Rig::new();
+        rig.app("shop/web", &[namespace("shop"), deployment("shop", "web", "i:1", 2)]);
+        {
+            let mut store = rig.cluster.store();
+            store.faults.writes_left = Some(writes);
+            store.faults.lose_answer = true;
+        }
+        let _ = rig.try_pass();
+        rig.cluster.store().faults = crate::simulated::Faults::default();
+        rig.restart();
+        if rig.has(WEB) {
+            rig.cluster.edit(&key(WEB), "kubectl-edit", |object| object["spec"]["replicas"] = 1.into());
+        }
+        rig.now_secs += 600;
+        rig.converge();
+        assert_eq!(rig.get(WEB).expect("web")["spec"]["replicas"], 2, "after {writes} writes");
+    }
+}
+
 /// A field that was never ours is not taken with new content either.
 #[test]
 fn new_content_meets_a_field_of_another() {

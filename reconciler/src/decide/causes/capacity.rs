@@ -1,6 +1,7 @@
 //! What nodes there are and what others use of them, recorded where it differs noticeably from what is recorded.
 //!
-//! At most one commit in ten minutes for the whole fleet, so that autoscalers do not fill the history. A cluster that does
+//! At most one commit in ten minutes for the whole fleet, so that autoscalers do not fill the history; of the clusters of
+//! one, those that would cost replicas are left out ([`affordable`](crate::decide)). A cluster that does
 //! not answer, or whose nodes could not be read, keeps what is recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,10 +10,10 @@ use fleetwright_compiler::base::quantity::{Quantity, amount, amount_text};
 use fleetwright_compiler::base::{Resources, SmolStr, Span, Spanned};
 use fleetwright_compiler::placements::{CapacityDoc, OwnerDoc, PoolDoc};
 use fleetwright_compiler::schedule::Scenario;
-use fleetwright_compiler::source::RepoPath;
+use fleetwright_compiler::source::{PathError, RepoPath};
 
 use crate::commit::Cause;
-use crate::decide::{DecideError, Intents, Proposal, Report, Urgency, View, clock, key};
+use crate::decide::{DecideError, Intents, Live, Proposal, Report, Urgency, View, clock, key};
 use crate::instant;
 use crate::observation::{Answers, ClusterSeen, PoolSeen};
 
@@ -51,7 +52,7 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
             continue;
         }
         if live.state.capacities.get(&cluster.name).is_none_or(|recorded| differs(recorded, &doc)) {
-            record.put_state(RepoPath::new(&format!("state/capacity/{}.yaml", cluster.name))?, &doc);
+            record.put_state(path(&cluster.name)?, &doc);
             changed.push(cluster.name.as_str());
         }
     }
@@ -69,7 +70,7 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
         cause: Cause::Capacity,
         key: Some(key(Cause::Capacity, &[&instant::text(now)])),
         steps: Vec::new(),
-        subject: format!("Record the capacity of {}", crate::decide::some_of(&changed)),
+        subject: subject(&changed),
         body: String::new(),
         intents: Intents::Live,
         record,
@@ -77,6 +78,36 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
         only: None,
         person: None,
     }))
+}
+
+fn path(cluster: &str) -> Result<RepoPath, PathError> {
+    RepoPath::new(&format!("state/capacity/{cluster}.yaml"))
+}
+
+fn subject(clusters: &[&str]) -> String {
+    format!("Record the capacity of {}", crate::decide::some_of(clusters))
+}
+
+/// The clusters whose capacity a proposal records, ascending.
+pub(in crate::decide) fn clusters(live: &Live<'_>, proposal: &Proposal) -> Vec<SmolStr> {
+    let edits = proposal.record.edits_since(&live.record);
+    let name = |path: &RepoPath| {
+        let name = path.as_str().strip_prefix("state/capacity/")?.strip_suffix(".yaml")?;
+        Some(SmolStr::new(name))
+    };
+    edits.keys().filter_map(name).collect()
+}
+
+/// The same for some of its clusters alone.
+pub(in crate::decide) fn of_clusters(live: &Live<'_>, proposal: &Proposal, clusters: &[SmolStr]) -> Proposal {
+    let mut record = live.record.clone();
+    for path in clusters.iter().filter_map(|cluster| path(cluster).ok()) {
+        if let Some(bytes) = proposal.record.get(&path) {
+            record.put(path, bytes.to_vec());
+        }
+    }
+    let names: Vec<&str> = clusters.iter().map(SmolStr::as_str).collect();
+    Proposal { subject: subject(&names), record, ..proposal.clone() }
 }
 
 fn has_nodes(recorded: &CapacityDoc) -> bool {

@@ -61,8 +61,7 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
     write_placements(&mut record, current, &placed)?;
     let names: Vec<String> = steps.iter().map(|step| format!("{}/{}", step.name.0, step.name.1)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let keys: Vec<SmolStr> = steps.iter().map(|step| step.key.clone()).collect();
-    let all: Vec<&str> = keys.iter().map(SmolStr::as_str).collect();
+    let all: Vec<&str> = steps.iter().map(|step| step.key.as_str()).collect();
     let subject = match &first.open {
         Some(open) if steps.len() == 1 => format!("Move {}: step {}", some_of(&names), open.step),
         None if steps.len() == 1 => format!("Move {}: done", some_of(&names)),
@@ -73,7 +72,7 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
         key: Some(key(Cause::Move, &all)),
         body: steps.iter().map(|step| line(current, step)).collect::<Vec<_>>().join("\n"),
         only: Some(steps.iter().map(|step| step.name.clone()).collect::<BTreeSet<_>>()),
-        steps: keys,
+        steps: steps.iter().map(|step| stepped::trailer(&step.name, &step.key)).collect(),
         subject,
         intents: Intents::Live,
         record,
@@ -101,8 +100,8 @@ fn step(
     }
     let at = view.situation.now_secs;
     let raised = is_raised(app, now, &open.target);
-    let deadline = open.deadline.as_deref();
-    let late = deadline.filter(|deadline| instant::parse(deadline).is_none_or(|deadline| deadline < at));
+    let deadline = stepped::deadline_of(open, app);
+    let late = deadline.as_deref().filter(|deadline| instant::parse(deadline).is_none_or(|deadline| deadline < at));
     let (urgency, late) = match late {
         Some(deadline) => (Urgency::Guarded, format!(" It should have been done by {deadline}: somebody must look.")),
         None => (Urgency::Waits, String::new()),
@@ -110,6 +109,10 @@ fn step(
     if raised && let Some(why) = not_current(current, id, now, &open.target, view.situation.observation) {
         let text = format!("step {} of the move of {shown} waits, and nothing is lowered: {why}.{late}", open.step);
         reports.push(Report::new(urgency, text));
+        return None;
+    }
+    if open.step == 0 && stepped::is_taken_back(live, &name, now, &open.target) {
+        reports.push(taken_back(&shown));
         return None;
     }
     let lowered = lower(app, now, &open.target);
@@ -181,12 +184,16 @@ fn not_taken_back(live: &Live<'_>, key: SmolStr, shown: &str, reports: &mut Vec<
     if !live.has_key(&key) {
         return Some(key);
     }
+    reports.push(taken_back(shown));
+    None
+}
+
+fn taken_back(shown: &str) -> Report {
     let text = format!(
         "the next step of the move of {shown} was taken once and taken back: it stays as it is until it is to go somewhere \
          else"
     );
-    reports.push(Report::new(Urgency::Waits, text));
-    None
+    Report::new(Urgency::Waits, text)
 }
 
 /// Why what was raised is not Current yet; `None` where it is.
@@ -207,13 +214,17 @@ fn not_current(
         let seats = now.workloads.get(&workload.key).map(|w| w.seats.as_slice()).unwrap_or_default();
         for seats in seats.chunk_by(|a, b| a.cluster == b.cluster) {
             let Some(cluster) = seats.first().map(|seat| &seat.cluster) else { continue };
-            if wanted.get(cluster).copied().unwrap_or(0) == 0 {
+            let stays = wanted.get(cluster).copied().unwrap_or(0);
+            if stays == 0 {
                 // What only leaves replaces nothing.
                 continue;
             }
+            // Neither does what leaves beside what stays: where its nodes are gone, it is never ready again.
+            let leaves = seats.iter().fold(0_u32, |sum, seat| sum.saturating_add(seat.replicas)) > stays;
             // An autoscaler has as many as it likes, from its minimum on.
             let needed = seats.iter().map(|seat| seat.bounds.map_or(seat.replicas, |(min, _)| min));
             let needed = needed.fold(0_u32, u32::saturating_add);
+            let needed = if leaves { needed.min(stays) } else { needed };
             // An override may write another number, whatever is placed.
             let needed = written(current, id, at, cluster).map_or(needed, |written| written.min(needed));
             let Some(seen) = observation.clusters.get(cluster) else {
@@ -231,7 +242,7 @@ fn not_current(
             if let Some(ready) = ready.or(counts.then_some(0)).filter(|ready| *ready < needed) {
                 return Some(format!("{ready} of {needed} replicas of {} are ready in {cluster}", workload.key));
             }
-            if app.health != Health::Current {
+            if app.health != Health::Current && !(leaves && counts) {
                 let reason = app.blocking.first().map(|(object, _, why)| format!(": {object} {why}"));
                 return Some(format!("it is {:?} in {cluster}{}", app.health, reason.unwrap_or_default()));
             }

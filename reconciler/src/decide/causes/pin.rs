@@ -1,7 +1,7 @@
 //! A newer commit of the intents goes live.
 //!
 //! What it brings applies at once, placements included, but for replicas that change their cluster where their app says in
-//! which steps. One that does not compile leaves the live branch where it is.
+//! which steps. One that does not compile leaves the live branch where it is, and so does one that a person took back there.
 
 use fleetwright_compiler::placements::{DeciderDoc, PinDoc};
 use fleetwright_compiler::schedule::Scenario;
@@ -34,6 +34,19 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
         ));
         return Ok(None);
     }
+    let key = key(Cause::Pin, &[&main.id.0]);
+    if let Some(live) = live.filter(|live| live.has_key(&key)) {
+        reports.push(Report::new(
+            Urgency::Guarded,
+            format!(
+                "{} of the intents was live and was taken back on the live branch: {} stays live until there is a newer \
+                 commit of the intents. Revert it there as well, or revert its revert on the live branch",
+                main.id.short(),
+                live.pin.short()
+            ),
+        ));
+        return Ok(None);
+    }
     let mut record = live.map(|live| live.record.clone()).unwrap_or_default();
     record.put_state(RepoPath::new("state/pin.yaml")?, &PinDoc { main: main.id.0.clone() });
     if live.is_none_or(|live| live.state.decider.is_none()) {
@@ -42,7 +55,7 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
     }
     Ok(Some(Proposal {
         cause: Cause::Pin,
-        key: Some(key(Cause::Pin, &[&main.id.0])),
+        key: Some(key),
         steps: Vec::new(),
         subject: format!("Apply {} of the intents", main.id.short()),
         body: String::new(),

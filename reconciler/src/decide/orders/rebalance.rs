@@ -11,7 +11,7 @@ use super::moved::moves_text;
 use super::{Desk, OrderError};
 use crate::commit::Cause;
 use crate::decide::planned::write_placements;
-use crate::decide::{Proposal, key};
+use crate::decide::{DecideError, Proposal, key, stepped};
 
 /// Places apps afresh, as far as the budget goes. Where nothing moves, the proposal changes nothing.
 ///
@@ -31,6 +31,10 @@ pub fn rebalance(
     placed.extend(found.placed.clone());
     let mut record = desk.live.record.clone();
     write_placements(&mut record, desk.current, &placed)?;
+    // What was on a move goes from where it is; what that raised is waited for all the same.
+    for name in found.placed.keys() {
+        record.remove(&stepped::path(desk.current.record.recorded_name(name)).map_err(DecideError::from)?);
+    }
     let apps = found.placed.len();
     let subject = match found.placed.keys().next() {
         Some((team, app)) if apps == 1 => format!("Rebalance {team}/{app}"),

@@ -84,4 +84,8 @@ impl ClusterApi for LazyApi {
             }
         }
     }
+
+    fn went_dark(&self) -> Option<String> {
+        self.api.as_ref().and_then(KubeApi::went_dark)
+    }
 }

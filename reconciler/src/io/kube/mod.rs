@@ -3,13 +3,15 @@
 //! Plain JSON over kube's client (kubeconfig, client certificates, exec plugins, TLS): no generated types, so that every
 //! kind is the same to it. Requests of one batch are sent at the same time, over as many connections as that takes.
 //! Invariants: no retries of its own (the applier knows when trying again makes sense); every request ends within its
-//! time-out; nothing is decided here.
+//! time-out, and of a cluster that is not heard of for as long nothing more is asked until the next probe, so that what was
+//! begun when it went dark ends within one time-out; nothing is decided here.
 
 mod answer;
 mod connect;
 mod discovery;
 mod lazy;
 mod request;
+mod silence;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -23,6 +25,7 @@ use serde_json::Value;
 
 use self::answer::Answer;
 use self::request::Call;
+use self::silence::Silence;
 use self::watch::Watcher;
 use crate::cluster::{
     ClusterApi, ClusterError, Delta, GroupKind, Identity, Key, Served, Watch, Write, WriteError, Written,
@@ -46,6 +49,7 @@ pub struct KubeApi {
     client: kube::Client,
     served: Arc<Served>,
     watchers: BTreeMap<Watch, Watcher>,
+    silence: Silence,
 }
 
 impl std::fmt::Debug for KubeApi {
@@ -62,17 +66,18 @@ impl KubeApi {
     pub fn connect(runtime: &KubeRuntime, connection: &Connection) -> Result<Self, ConnectError> {
         let client = connect::client(runtime, connection)?;
         let (runtime, served) = (runtime.clone(), Arc::new(Served::default()));
-        Ok(Self { runtime, client, served, watchers: BTreeMap::new() })
+        Ok(Self { runtime, client, served, watchers: BTreeMap::new(), silence: Silence::new() })
     }
 
     /// Sends calls at the same time; answers in their order. What could not be asked keeps its error.
     fn send_all<E: Send>(&self, calls: Vec<Result<Call, E>>) -> Vec<Result<Result<Answer, String>, E>> {
-        let client = &self.client;
+        let (client, silence) = (&self.client, &self.silence);
         let send = |call: Result<Call, E>| async move {
-            match call {
-                Ok(call) => Ok(call.send(client, TIMEOUT).await),
-                Err(error) => Err(error),
+            let call = call?;
+            if let Some(why) = silence.dark() {
+                return Ok(Err(why));
             }
+            Ok(silence.heard_of(call.send(client, TIMEOUT).await, TIMEOUT))
         };
         self.runtime.block_on(stream::iter(calls.into_iter().map(send)).buffered(IN_FLIGHT).collect())
     }
@@ -89,6 +94,7 @@ impl KubeApi {
 
 impl ClusterApi for KubeApi {
     fn identity(&mut self) -> Result<Identity, ClusterError> {
+        self.silence.begin();
         let call = Call::new(Method::GET, "/api/v1/namespaces/kube-system").metadata_only();
         let answer = self.runtime.block_on(call.send(&self.client, PROBE_TIMEOUT)).map_err(ClusterError::Transient)?;
         let server_secs = answer.date_secs;
@@ -122,9 +128,9 @@ impl ClusterApi for KubeApi {
             }
         }
         let (client, served) = (&self.client, &self.served);
-        let lists =
-            stream::iter(fresh.iter().map(|watch| watch::list(client, served, watch, None))).buffered(IN_FLIGHT);
-        let lists: Vec<_> = self.runtime.block_on(lists.collect());
+        let silence = &self.silence;
+        let list = |watch| async move { silence.listing(watch::list(client, served, watch, None), TIMEOUT).await };
+        let lists: Vec<_> = self.runtime.block_on(stream::iter(&fresh).map(list).buffered(IN_FLIGHT).collect());
         for (watch, listed) in fresh.into_iter().zip(lists) {
             let delta = listed.map(|(objects, version)| {
                 let watcher = Watcher::start(&self.runtime, self.client.clone(), &self.served, &watch, version);
@@ -153,7 +159,8 @@ impl ClusterApi for KubeApi {
 
     fn list(&mut self, watch: &Watch, namespace: Option<&str>) -> Result<Vec<Arc<Value>>, ClusterError> {
         self.known(&watch.kind)?;
-        let listed = self.runtime.block_on(watch::list(&self.client, &self.served, watch, namespace));
+        let list = watch::list(&self.client, &self.served, watch, namespace);
+        let listed = self.runtime.block_on(self.silence.listing(list, TIMEOUT));
         listed.map(|(objects, _)| objects)
     }
 
@@ -191,5 +198,9 @@ impl ClusterApi for KubeApi {
             Err(message) => Err(WriteError::Transient { message, retry_after_secs: None }),
         };
         asked.into_iter().zip(self.send_all(calls)).map(read).collect()
+    }
+
+    fn went_dark(&self) -> Option<String> {
+        self.silence.dark()
     }
 }

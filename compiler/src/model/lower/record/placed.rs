@@ -202,7 +202,7 @@ impl<'f> Placements<'f> {
             return;
         }
         let is_instant = |text: &SmolStr| text.parse::<Timestamp>().is_ok();
-        let instants = std::iter::once(&step.since).chain(&step.deadline);
+        let instants = std::iter::once(&step.since).chain(&step.deadline).chain(&cause.at);
         let odd = instants.into_iter().find(|text| !is_instant(text));
         let odd = odd.or_else(|| Some(&cause.kind).filter(|kind| !kind.chars().all(|c| c.is_ascii_alphanumeric())));
         if let Some(odd) = odd {
@@ -234,9 +234,18 @@ impl<'f> Placements<'f> {
                 twice(cx, file, workload, &format!("workload `{}`", workload.value));
             }
         }
-        let MoveCauseDoc { kind, key } = cause.clone();
+        let MoveCauseDoc { kind, key, at } = cause.clone();
         let MoveStepDoc { number, since, deadline } = step.clone();
-        let open = OpenMove { cause: kind, key, intent: intent.clone(), target: placed, step: number, since, deadline };
+        let open = OpenMove {
+            cause: kind,
+            key,
+            begun: at,
+            intent: intent.clone(),
+            target: placed,
+            step: number,
+            since,
+            deadline,
+        };
         record.moves.insert(name, open);
     }
 
