@@ -206,6 +206,7 @@ impl Opening<'_> {
             | Cause::Pin
             | Cause::Undo
             | Cause::Suspend
+            | Cause::Resume
             | Cause::Rebalance
             | Cause::Preempt
             | Cause::Move => false,
