@@ -55,7 +55,10 @@ proptest! {
         let ran = compiled(&before.build())?;
         let after = before.mixed(&other, &take);
         let fleet = after.suspending(after.build().placed(&ran));
-        let target = compiled(&fleet)?;
+        let target = compiled(&fleet).map_err(|why| match why {
+            TestCaseError::Fail(why) => TestCaseError::fail(format!("{why}; {:#?}", placements(&ran))),
+            other => other,
+        })?;
         assert_settled(&fleet, &target)?;
         // and changed back
         let fleet = before.build().placed(&target);

@@ -164,9 +164,9 @@ pub struct ObjectRule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Spanned<ClusterSelector>>,
     /// `false` keeps a workload whole: it runs in one of the selected clusters. Default: Deployments, ReplicaSets,
-    /// ReplicationControllers and Jobs with `completions` are divided, others are kept whole. `true` changes nothing but
-    /// that what cannot be divided is refused: a StatefulSet (FW1139), a CronJob, a Pod, and a Job that is Indexed or
-    /// states no `completions` (FW1138).
+    /// ReplicationControllers and Jobs with `completions` are divided, others are kept whole. `true` divides a StatefulSet
+    /// too, where overrides of `spec.ordinals.start` give its pods numbers that no two clusters share (else FW1139).
+    /// What cannot be divided is refused: a CronJob, a Pod, and a Job that is Indexed or states no `completions` (FW1138).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divide: Option<Spanned<bool>>,
 }

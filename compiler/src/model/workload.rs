@@ -41,6 +41,17 @@ pub struct Workload {
     pub policy: Replicas,
 }
 
+impl Workload {
+    /// The most replicas that a cluster may get of it: no more than there are, and what its rules allow there.
+    #[must_use]
+    pub fn most_in(&self, cluster: ClusterId) -> u32 {
+        let all = self.autoscaled.map_or(self.replicas, |autoscaled| autoscaled.max);
+        let rules = self.policy.weights.iter().flatten().filter(|rule| rule.clusters.contains(cluster));
+        let stated = rules.filter_map(|rule| rule.max).chain(self.policy.max).min();
+        stated.map_or(all, |most| most.min(all))
+    }
+}
+
 /// An autoscaler of a workload. Its bounds are divided over the clusters that the workload runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Autoscaled {

@@ -588,6 +588,7 @@ impl AppFixture {
                 pod: Some(Arc::clone(pod)),
                 replicas: written.get(&cluster).copied(),
                 completions: false,
+                first_ordinal: 0,
             });
             Variant::of_workloads(each.collect())
         };

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::issues::{ImageUse, Issue};
-use super::{AppVariants, Variant, WorkloadVariant, labels, pods, rights};
+use super::{AppVariants, Variant, WorkloadVariant, labels, ordinals, pods, rights};
 use crate::api::Plaintext;
 use crate::base::{SmolStr, Span};
 use crate::diag::{Place, codes};
@@ -96,7 +96,12 @@ impl Build<'_> {
                 .iter()
                 .filter_map(|pod| rights::priority_class(team, (workload.object, object), workload.kind, pod));
             sheet.issues.extend(named);
-            workloads.push(WorkloadVariant { pod, replicas: written.replicas, completions: written.completions });
+            workloads.push(WorkloadVariant {
+                pod,
+                replicas: written.replicas,
+                completions: written.completions,
+                first_ordinal: ordinals::first(workload.kind, &value),
+            });
         }
         self.added_parts(&objects, &mut sheet.issues);
         let built = Built { objects, late: Vec::new() };

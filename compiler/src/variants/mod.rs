@@ -8,6 +8,7 @@
 mod apply;
 mod issues;
 mod labels;
+mod ordinals;
 mod pods;
 mod rights;
 mod share;
@@ -76,6 +77,8 @@ pub struct WorkloadVariant {
     pub replicas: Option<u32>,
     /// Whether an override wrote or removed a Job's completions: they are not filled in after it.
     pub completions: bool,
+    /// The number of its first pod: `spec.ordinals.start` of a StatefulSet.
+    pub first_ordinal: u32,
 }
 
 impl Variant {
@@ -186,5 +189,6 @@ pub fn variants(fleet: &Fleet, record: &Record, diagnostics: &mut Diagnostics) -
     }
     gathered.report(fleet, diagnostics);
     unstated::report(fleet, &variants, diagnostics);
+    ordinals::report(fleet, &variants, diagnostics);
     variants
 }

@@ -25,7 +25,9 @@ family! {
     /// A Job without `completions`, or an Indexed one, is told to be divided: each part would complete by itself, and
     /// nobody could tell when the whole has. Place it on one cluster, or state `completions`.
     JOB_NOT_DIVISIBLE = 1138 Error "Job that cannot be divided";
-    /// A StatefulSet is told to be divided. Its pods would have the same names in every cluster.
+    /// A StatefulSet is told to be divided, and pods of the same name could run in two clusters. Number them apart: override
+    /// `spec.ordinals.start` for each cluster, further apart than the most replicas that a cluster may get. Where that is
+    /// not done it stays on one cluster, or is copied to each under Duplicated.
     STATEFULSET_DIVIDED = 1139 Error "StatefulSet that cannot be divided";
     /// The capacity of a cluster is not stated, so room in it counts as unknown: as much as is asked for. State
     /// `nodePools` in its file.

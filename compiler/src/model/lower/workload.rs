@@ -154,7 +154,6 @@ fn totals(kind: WorkloadKind, counts: Counts) -> (u32, Option<u32>) {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Refusal {
     Job,
-    StatefulSet,
     CronJob,
     Pod,
     Undivided,
@@ -171,12 +170,6 @@ impl Refusal {
                 "Job",
                 "without `completions`, or Indexed: each part would complete by itself",
                 "leave it on one cluster, state `completions`, or ask for Duplicated",
-            ),
-            Self::StatefulSet => (
-                code::STATEFULSET_DIVIDED,
-                "StatefulSet",
-                "its pods would have the same names in every cluster",
-                "leave it on one cluster, or ask for Duplicated",
             ),
             Self::CronJob => (
                 code::JOB_NOT_DIVISIBLE,
@@ -230,7 +223,9 @@ fn share(
         WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::ReplicationController => Ok(divisible),
         WorkloadKind::Job if counts.completions.is_some() && !counts.indexed => Ok(divisible),
         WorkloadKind::Job => Err(Refusal::Job),
-        WorkloadKind::StatefulSet => Err(Refusal::StatefulSet),
+        // only when asked: `variants` then holds it against the ordinals that each cluster is given
+        WorkloadKind::StatefulSet if asked == Some(true) => Ok(Share::Divided),
+        WorkloadKind::StatefulSet => Ok(Share::Whole),
         WorkloadKind::CronJob => Err(Refusal::CronJob),
         WorkloadKind::Pod => Err(Refusal::Pod),
         WorkloadKind::Custom(CustomForm::PerNode) => Ok(Share::Everywhere),

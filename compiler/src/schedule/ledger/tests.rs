@@ -2,12 +2,21 @@ use std::cmp::Reverse;
 
 use proptest::prelude::*;
 
+use serde_json::json;
+
 use super::*;
 use crate::base::Resources;
+use crate::kinds::pod;
+use crate::model::ClusterSet;
 use crate::room::PoolSpec;
 
 fn cpu(milli: u32) -> Resources {
     Resources([("cpu".into(), i128::from(milli))].into_iter().collect())
+}
+
+fn pod_of(milli: u32) -> PodFacts {
+    let cpu = format!("{milli}m");
+    pod::read(&json!({"containers": [{"name": "a", "image": "a", "resources": {"requests": {"cpu": cpu}}}]})).facts
 }
 
 /// Clusters of pools with so many nodes of 4 CPU each; without pools the capacity is unknown.
@@ -63,7 +72,7 @@ proptest! {
         grouped in any::<bool>(),
     ) {
         let mut ledger = ledger(&clusters);
-        let sizes = [700, 1000, 3000].map(|milli| PodFacts { requests: cpu(milli), ..PodFacts::default() });
+        let sizes = [700, 1000, 3000].map(|milli| pod_of(milli));
         let classes = sizes.each_ref().map(|pod| (0..users).map(|_| ledger.class(pod)).last().expect("a user"));
         let groups: Vec<Option<u32>> = (0..clusters.len()).map(|at| u32::try_from(at % 4).ok().filter(|g| *g < 3)).collect();
         let groups = grouped.then_some(groups.as_slice());
