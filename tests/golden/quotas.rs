@@ -21,14 +21,24 @@ fn replicas(compiled: &Compiled) -> u32 {
     compiled.target.apps.iter().flat_map(|app| &app.seats).map(|seat| seat.replicas).sum()
 }
 
-/// Pods of 2 CPU and 4 Gi, limits of 3 CPU and 6 Gi, one GPU, 10 Gi of scratch space.
+/// Pods of 2 CPU and 4 Gi, limits of 3 CPU and 6 Gi, one GPU, 10 Gi of scratch space, and a volume of 10 Gi that is made for each.
 fn web(replicas: u32) -> Value {
     let mut web = deployment("web", replicas, "2", "4Gi");
     web["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({
         "requests": { "cpu": "2", "memory": "4Gi", "ephemeral-storage": "10Gi" },
         "limits": { "cpu": "3", "memory": "6Gi", "nvidia.com/gpu": "1" },
     });
+    web["spec"]["template"]["spec"]["volumes"] =
+        json!([{ "name": "data", "ephemeral": { "volumeClaimTemplate": claim("gold", "10Gi") } }]);
     web
+}
+
+fn claim(class: &str, size: &str) -> Value {
+    json!({ "spec": {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": class,
+        "resources": { "requests": { "storage": size } },
+    }})
 }
 
 /// Two large clusters, a team with a quota, and an app of these pods and two ConfigMaps.
@@ -54,7 +64,7 @@ fn fleet(quota: &Value, replicas: u32) -> FleetBuilder {
 /// The most replicas that pass with equality; one more is refused, with the resource and the figures.
 #[test]
 fn every_resource_is_counted_and_equality_passes() {
-    let facts: [(&str, &str, u32, &str); 13] = [
+    let facts: [(&str, &str, u32, &str); 19] = [
         ("cpu", "8", 4, "10"),
         ("requests.cpu", "8", 4, "10"),
         ("limits.cpu", "12", 4, "15"),
@@ -66,6 +76,12 @@ fn every_resource_is_counted_and_equality_passes() {
         ("requests.nvidia.com/gpu", "4", 4, "5"),
         ("pods", "4", 4, "5"),
         ("count/pods", "4", 4, "5"),
+        ("requests.storage", "40Gi", 4, "50Gi"),
+        ("persistentvolumeclaims", "4", 4, "5"),
+        ("count/persistentvolumeclaims", "4", 4, "5"),
+        ("gold.storageclass.storage.k8s.io/requests.storage", "40Gi", 4, "50Gi"),
+        ("gold.storageclass.storage.k8s.io/persistentvolumeclaims", "4", 4, "5"),
+        ("silver.storageclass.storage.k8s.io/requests.storage", "0", 5, ""),
         // one in each of two clusters, whatever the replicas
         ("count/deployments.apps", "2", 5, ""),
         ("count/configmaps", "4", 5, ""),
@@ -107,10 +123,58 @@ fn objects_are_refused_like_pods() {
     }
 }
 
+/// What Services and claims ask for counts in each cluster as its overrides have it.
+#[test]
+fn what_objects_ask_for_is_counted_after_overrides() {
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": { "name": "web" },
+        "spec": { "type": "LoadBalancer", "ports": [{ "name": "a", "port": 80 }, { "name": "b", "port": 81 }] },
+    });
+    let mut volume = claim("gold", "10Gi");
+    volume["apiVersion"] = json!("v1");
+    volume["kind"] = json!("PersistentVolumeClaim");
+    volume["metadata"] = json!({ "name": "cache" });
+    let spec = json!({
+        "namespace": "t",
+        "placement": { "replicas": { "strategy": "Duplicated" } },
+        "overrides": [
+            { "clusters": { "names": ["b"] }, "target": { "kind": "Service" }, "patch": { "spec": { "type": "NodePort" } } },
+            { "clusters": { "names": ["b"] }, "target": { "kind": "PersistentVolumeClaim" },
+              "patch": { "spec": { "storageClassName": "silver" } } },
+        ],
+    });
+    // how much all ask for
+    let facts = [
+        ("services", 2),
+        ("services.loadbalancers", 1),
+        ("services.nodeports", 4),
+        ("persistentvolumeclaims", 2),
+        ("requests.storage", 20 << 30),
+        ("gold.storageclass.storage.k8s.io/requests.storage", 10 << 30),
+        ("silver.storageclass.storage.k8s.io/persistentvolumeclaims", 1),
+    ];
+    for (resource, asked) in facts {
+        let of = |hard: i64| {
+            let quota = json!({ "hard": { resource: hard.to_string() } });
+            let fleet = fleet(&quota, 1).app("t", "web", spec.clone(), &[
+                deployment("web", 1, "2", "4Gi"),
+                service.clone(),
+                volume.clone(),
+            ]);
+            compiled(&fleet)
+        };
+        let (most, over) = (of(asked), of(asked - 1));
+        assert_eq!((replicas(&most), short(&most)), (2, Vec::new()), "{resource}");
+        assert_eq!(replicas(&over), 0, "{resource}");
+        assert!(short(&over).iter().any(|said| said.contains(resource)), "{resource}: {:?}", short(&over));
+    }
+}
+
 /// A quota of each cluster caps the division there, names the cluster, and is kept by Kubernetes, too.
 #[test]
 fn a_quota_of_each_cluster_is_rendered() {
-    let quota = json!({ "scope": "PerCluster", "hard": { "requests.cpu": "8", "limits.nvidia.com/gpu": "9" } });
+    let quota = json!({ "scope": "PerCluster", "hard": { "requests.cpu": "8", "limits.nvidia.com/gpu": "9",
+        "requests.storage": "500Gi", "gold.storageclass.storage.k8s.io/requests.storage": "400Gi" } });
     let full = compiled(&fleet(&quota, 8));
     assert_eq!((replicas(&full), short(&full)), (8, Vec::new()));
     let over = compiled(&fleet(&quota, 9));
@@ -121,7 +185,8 @@ fn a_quota_of_each_cluster_is_rendered() {
         full.rendered.files(cluster).iter().for_each(|file| file.write(&full.fleet, &mut text));
         let quota =
             text.split("---\n").find(|document| document.contains("kind: ResourceQuota")).expect("there is one");
-        assert!(quota.contains("namespace: t") && quota.contains("requests.cpu: \"8\""), "{quota}");
+        let kept = ["namespace: t", "requests.cpu: \"8\"", "requests.storage: 500Gi", "k8s.io/requests.storage: 400Gi"];
+        assert!(kept.iter().all(|line| quota.contains(line)), "{quota}");
     }
     let total = compiled(&fleet(&json!({ "hard": { "requests.cpu": "16" } }), 8));
     let mut text = String::new();

@@ -64,7 +64,10 @@ pub struct NamespaceSpec {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct QuotaSpec {
-    /// The most that may be asked for, by resource (`requests.cpu`, `limits.memory`, `pods`).
+    /// The most that may be asked for, by the names of a Kubernetes ResourceQuota: `requests.<resource>`,
+    /// `limits.<resource>`, `cpu`, `memory`, `pods`, `count/<plural>.<group>`, `services`, `services.loadbalancers`,
+    /// `services.nodeports`, `persistentvolumeclaims`, `requests.storage`, and the last two of one class
+    /// (`gold.storageclass.storage.k8s.io/requests.storage`). A claim counts under a class that it names.
     pub hard: BTreeMap<Spanned<SmolStr>, Spanned<Quantity>>,
     /// The clusters it counts in. Absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]

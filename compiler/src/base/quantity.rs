@@ -290,8 +290,9 @@ fn counts_in_milli(resource: &str) -> bool {
     base_resource(resource) == "cpu"
 }
 
-/// The resource that a quota name limits: `cpu` of `requests.cpu`.
+/// The resource that a quota name limits: `cpu` of `requests.cpu`, `storage` of what claims of a class ask for.
 fn base_resource(resource: &str) -> &str {
+    let resource = resource.split_once(".storageclass.storage.k8s.io/").map_or(resource, |(_, counted)| counted);
     resource.strip_prefix("requests.").or_else(|| resource.strip_prefix("limits.")).unwrap_or(resource)
 }
 

@@ -4,6 +4,7 @@
 //! tables of [`native`] are data.
 
 pub mod cel;
+pub mod counted;
 pub mod custom;
 pub mod dependencies;
 pub mod native;

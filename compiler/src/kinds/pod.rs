@@ -48,6 +48,8 @@ pub struct PodFacts {
     pub tolerations: Vec<Toleration>,
     /// Its priority class, when it names one.
     pub priority_class_name: Option<SmolStr>,
+    /// What the claims that are made for it count under a quota, see [`counted`](super::counted).
+    pub claims: Resources,
     /// The PersistentVolumeClaims that it mounts, in written order.
     pub pvc_claims: Vec<SmolStr>,
     /// The ports that it takes on its node: of two pods that share one, only one fits a node.
@@ -129,6 +131,7 @@ pub fn read(spec: &Value) -> PodReading {
         required_affinity: RequiredAffinity::read(&pod.get("affinity"), &mut errors),
         tolerations: read_tolerations(&pod.get("tolerations"), &mut errors),
         priority_class_name: read_priority_class(&pod.get("priorityClassName"), &mut errors),
+        claims: Resources::default(),
         pvc_claims: read_claims(&pod.get("volumes"), &mut errors),
         host_ports: containers.host_ports,
     };

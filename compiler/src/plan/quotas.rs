@@ -35,7 +35,7 @@ pub(super) fn quotas(fleet: &Fleet, plans: &[AppPlan]) -> Vec<PlannedQuota> {
         for (name, quota) in of_cluster(team, cluster) {
             if !written.contains(&(cluster, namespace, &name)) {
                 let text = |(resource, amount): (&SmolStr, &i128)| {
-                    (resource.clone(), SmolStr::from(amount_text(unit(resource), *amount)))
+                    (resource.clone(), SmolStr::from(amount_text(resource, *amount)))
                 };
                 let hard = quota.hard.iter().map(text).collect();
                 quotas.push(PlannedQuota { cluster, namespace: namespace.clone(), name, hard });
@@ -56,9 +56,4 @@ fn of_cluster(team: &Team, cluster: ClusterId) -> impl Iterator<Item = (SmolStr,
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         (format!("fleetwright-{}{suffix}", team.name).into(), quota)
     })
-}
-
-/// The resource in whose unit a quota of this name is.
-fn unit(name: &str) -> &str {
-    name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")).unwrap_or(name)
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::{ClusterId, SmolStr, TeamId};
+use crate::base::{ClusterId, Resources, SmolStr, TeamId};
 use crate::kinds::pod::PodFacts;
 use crate::model::{App, Fleet, Quota};
 
@@ -91,26 +91,41 @@ pub fn usage<'a>(fleet: &Fleet, app: &App, pods: impl Iterator<Item = Pods<'a>>)
     usage
 }
 
-/// Adds the objects that an app has in clusters, each a cluster and what it counts as.
+/// An object that an app has in a cluster.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'a> {
+    /// Where it is.
+    pub cluster: ClusterId,
+    /// Its plural name, with the group where there is one.
+    pub resource: &'a SmolStr,
+    /// What it counts beside itself.
+    pub beside: Option<&'a Resources>,
+}
+
+/// Adds the objects that an app has in clusters.
 pub fn add_objects<'a>(
     fleet: &Fleet,
     app: &App,
     usage: &mut AppUsage,
-    objects: impl Iterator<Item = (ClusterId, &'a SmolStr)>,
+    objects: impl Iterator<Item = Counted<'a>>,
 ) {
-    for (cluster, counted) in objects {
+    for Counted { cluster, resource, beside } in objects {
         let here = fleet.team(app.team).quota.iter().zip(&mut *usage).filter(|(q, _)| q.clusters.contains(cluster));
         for (quota, used) in here {
-            let rows = quota.hard.keys().zip(used);
-            rows.filter(|(name, _)| Quota::counts_objects(name) == Some(counted)).for_each(|(_, used)| *used += 1);
+            for (name, used) in quota.hard.keys().zip(used) {
+                *used += match Quota::counts_objects(name) {
+                    Some(counted) => i128::from(counted == resource),
+                    None => beside.map_or(0, |beside| beside.get(name)),
+                };
+            }
         }
     }
 }
 
-/// Whether any quota of a team counts objects.
+/// Whether any quota of a team counts objects, or what they ask for.
 #[must_use]
 pub fn counts_objects(quotas: &[Quota]) -> bool {
-    quotas.iter().flat_map(|quota| quota.hard.keys()).any(|name| Quota::counts_objects(name).is_some())
+    quotas.iter().flat_map(|quota| quota.hard.keys()).any(|name| Quota::is_of_objects(name))
 }
 
 /// A quota of one cluster: what is left of each resource, and the most allowed.
@@ -194,10 +209,11 @@ pub fn amount(resource: &SmolStr, facts: Option<&PodFacts>) -> i128 {
     if resource == "pods" || resource == "count/pods" {
         return 1;
     }
-    if Quota::counts_objects(resource).is_some() {
-        return 0;
-    }
     let Some(facts) = facts else { return 0 };
+    if Quota::is_of_objects(resource) {
+        // of objects, those that are made for each pod
+        return facts.claims.get(Quota::counts_objects(resource).unwrap_or(resource));
+    }
     match (resource.strip_prefix("limits."), resource.strip_prefix("requests.")) {
         (Some(resource), _) => facts.limits.get(resource),
         (None, Some(resource)) => facts.requests.get(resource),

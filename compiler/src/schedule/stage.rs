@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::filter::Release;
 use super::ledger::{ClassId, Ledger, Resolved};
-use super::quota::{self, AppUsage, Left, Pods, Usage};
+use super::quota::{self, AppUsage, Counted, Left, Pods, Usage};
 use super::scope::{self, Scope};
 use super::state::{AppState, Row, by_cluster, pool_name};
 use super::view::{View, is_daemon};
@@ -268,7 +268,14 @@ impl Stage<'_, '_> {
         });
         let mut usage = quota::usage(fleet, app, pods);
         if quota::counts_objects(&fleet.team(app.team).quota) {
-            quota::add_objects(fleet, app, &mut usage, objects_of(app, state));
+            let of = &variants.apps[id.index()];
+            let objects = objects_of(app, state).map(|(cluster, index)| {
+                let counted = &of.of(cluster).counted;
+                let at = counted.binary_search_by_key(&index, |(object, _)| *object).ok();
+                let beside = at.and_then(|at| counted.get(at)).map(|(_, counts)| counts);
+                Counted { cluster, resource: &app.objects[index].resource, beside }
+            });
+            quota::add_objects(fleet, app, &mut usage, objects);
         }
         usage
     }
@@ -312,7 +319,7 @@ impl Stage<'_, '_> {
 
 /// The objects that an app has in clusters, as quotas count them: workloads where they run, everything else where any of
 /// them does; where none has replicas, all of it in every selected cluster.
-fn objects_of<'a>(app: &'a App, state: &'a AppState) -> impl Iterator<Item = (ClusterId, &'a SmolStr)> {
+fn objects_of<'a>(app: &'a App, state: &'a AppState) -> impl Iterator<Item = (ClusterId, usize)> {
     let none_runs = state.workloads.iter().all(|workload| workload.rows.is_empty());
     let idle = none_runs && app.workloads.iter().all(|workload| workload.replicas == 0);
     let runs =
@@ -330,6 +337,6 @@ fn objects_of<'a>(app: &'a App, state: &'a AppState) -> impl Iterator<Item = (Cl
                 members().any(|(at, w)| w.replicas > 0 || state.workloads.get(at).is_some_and(|w| !w.rows.is_empty()));
             if wanted { members().any(|(workload, _)| runs(workload, cluster)) } else { allowed }
         };
-        app.objects.iter().enumerate().filter(there).map(move |(_, object)| (cluster, &object.resource))
+        app.objects.iter().enumerate().filter(there).map(move |(index, _)| (cluster, index))
     })
 }

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::issues::{ImageUse, Issue};
 use super::{AppVariants, Variant, WorkloadVariant, labels, ordinals, pods, rights};
 use crate::api::Plaintext;
-use crate::base::{SmolStr, Span};
+use crate::base::{Resources, SmolStr, Span};
 use crate::diag::{Place, codes};
+use crate::kinds::counted;
 use crate::kinds::native::{self, FieldProblem};
 use crate::kinds::pod::{self, PodFacts};
 use crate::model::{App, Fleet, Object, OverrideRule, RuleLayer, Workload, WorkloadKind};
@@ -104,8 +105,22 @@ impl Build<'_> {
             });
         }
         self.added_parts(&objects, &mut sheet.issues);
+        let counted = self.counted(&objects);
         let built = Built { objects, late: Vec::new() };
-        Variant { workloads, rules, vars, built: OnceLock::from(built) }
+        Variant { workloads, counted, rules, vars, built: OnceLock::from(built) }
+    }
+
+    /// What objects count beside themselves, if their team has a quota of it.
+    fn counted(&self, objects: &[Arc<Template>]) -> Vec<(usize, Resources)> {
+        let quotas = &self.fleet.team(self.app.team).quota;
+        if !quotas.iter().flat_map(|quota| quota.hard.keys()).any(|name| counted::is_counted(name)) {
+            return Vec::new();
+        }
+        let of = |(index, (object, now)): (usize, (&Object, &Arc<Template>))| {
+            let counts = counted::of_object(&object.key.group, &object.key.kind, &now.value());
+            (!counts.is_empty()).then_some((index, counts))
+        };
+        self.app.objects.iter().zip(objects).enumerate().filter_map(of).collect()
     }
 
     /// Parts of sets that no manifest has: nothing would count their pods.

@@ -60,6 +60,9 @@ pub struct AppVariants {
 pub struct Variant {
     /// By workload of the app.
     pub workloads: Vec<WorkloadVariant>,
+    /// What objects of the app count beside themselves, ascending by object; of those that count anything, and only where the
+    /// team has a quota of such things.
+    pub counted: Vec<(usize, Resources)>,
     /// Which of the app's rules are applied.
     rules: Arc<[usize]>,
     /// The variables of a cluster with this variant.

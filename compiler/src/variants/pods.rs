@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::issues::Issue;
 use crate::base::{Path, Seg, SmolStr};
 use crate::diag::{Origin, Place, codes};
+use crate::kinds::counted;
 use crate::kinds::custom::CustomKind;
 use crate::kinds::pod::{self, PodError, PodFacts};
 use crate::model::{Object, WorkloadKind};
@@ -39,6 +40,7 @@ pub(super) fn read(
     let at = Path::of_keys(keys.iter().copied());
     issues.extend(reading.errors.iter().map(|error| issue(error, &at, object, index)));
     let mut facts = reading.facts;
+    facts.claims = counted::of_pod(value, spec);
     if kind == WorkloadKind::StatefulSet {
         facts.pvc_claims.extend(claim_templates(value));
     }
@@ -59,6 +61,7 @@ fn read_custom(
     let amounts = reading.errors.iter().filter(|error| error.pointer().contains("/resources/"));
     issues.extend(amounts.map(|error| issue(error, &at, object, index)));
     let mut facts = reading.facts;
+    facts.claims = counted::of_pod(value, spec);
     facts.pvc_claims.extend(claim_templates(value));
     Some(Arc::new(facts))
 }

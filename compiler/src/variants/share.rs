@@ -68,8 +68,9 @@ pub(super) fn app(fleet: &Fleet, record: &Record, app: &App, vars: &[Arc<Variabl
                         let alike = usize::from(*alike);
                         likenesses.push((usize::from(index), alike));
                         built.like.push(built.like[alike]);
-                        let workloads = built.variants[alike].workloads.clone();
-                        Variant { workloads, rules, vars: Arc::clone(vars), built: OnceLock::new() }
+                        let Variant { workloads, counted, .. } = &built.variants[alike];
+                        let (workloads, counted) = (workloads.clone(), counted.clone());
+                        Variant { workloads, counted, rules, vars: Arc::clone(vars), built: OnceLock::new() }
                     }
                     None => {
                         let build = Build { fleet, app, base: &built.base, rules: &applied, vars };

@@ -7,6 +7,7 @@ use crate::api::{ClusterSelector, QuotaScope, QuotaSpec};
 use crate::base::{SmolStr, Spanned};
 use crate::import::repository::placeless;
 use crate::import::{About, Fate};
+use crate::model::Quota;
 
 /// `overall` for the sum, and each assignment for its cluster.
 pub(super) fn convert(quota: &FederatedQuota, about: &mut About<'_>) -> Vec<Spanned<QuotaSpec>> {
@@ -27,7 +28,7 @@ pub(super) fn convert(quota: &FederatedQuota, about: &mut About<'_>) -> Vec<Span
         let field = format!("spec.staticAssignments[{at}]");
         let mut counted = BTreeMap::new();
         for (name, quantity) in hard {
-            if is_counted(name) {
+            if Quota::unit(name).is_some() {
                 counted.insert(placeless(name.clone()), placeless(quantity.clone()));
             } else {
                 about.say(Fate::NoCounterpart, &field, format!("`{name}` is not counted here"));
@@ -47,7 +48,7 @@ pub(super) fn convert(quota: &FederatedQuota, about: &mut About<'_>) -> Vec<Span
 
 /// The resource of a quota of ours that counts what Karmada counts: requests.
 fn request(name: &SmolStr, field: &str, about: &mut About<'_>) -> Option<SmolStr> {
-    if name.starts_with("limits.") || name.starts_with("count/") || name == "pods" || !is_counted(name) {
+    if !is_requested(name) {
         about.say(Fate::NoCounterpart, field, format!("`{name}` counts nothing in Karmada, which looks at requests"));
         return None;
     }
@@ -57,8 +58,8 @@ fn request(name: &SmolStr, field: &str, about: &mut About<'_>) -> Option<SmolStr
     Some(format!("requests.{name}").into())
 }
 
-/// What a quota of a team can count. Extended resources are named bare by Karmada.
-fn is_counted(name: &str) -> bool {
-    let of_volumes = name.ends_with(".storage") || name.contains(".storageclass.storage.k8s.io/");
-    !of_volumes && !matches!(name, "services.loadbalancers" | "services.nodeports" | "storage")
+/// Whether Karmada looks at a resource when it counts what bindings ask for. Extended resources are named bare.
+fn is_requested(name: &str) -> bool {
+    let of_pods = !Quota::is_of_objects(name) && !matches!(name, "storage" | "pods");
+    of_pods && !name.starts_with("limits.") && !name.starts_with("count/") && !name.contains(".storageclass.storage.k8s.io/")
 }

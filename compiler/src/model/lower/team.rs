@@ -8,6 +8,7 @@ use crate::base::name::{NameRule, check, nearest};
 use crate::base::quantity::amount;
 use crate::base::{FileId, SmolStr, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
+use crate::kinds::counted;
 use crate::model::{ClusterSet, NamespaceRule, Quota, ServiceAccount, Team};
 use crate::source::FileClass;
 
@@ -116,7 +117,7 @@ fn owners(cx: &mut Lowering<'_>, file: FileId, written: &[Spanned<SmolStr>]) -> 
 }
 
 /// Names in a ResourceQuota that people write, for hints.
-const QUOTA_NAMES: [&str; 10] = [
+const QUOTA_NAMES: [&str; 14] = [
     "cpu",
     "memory",
     "ephemeral-storage",
@@ -127,14 +128,11 @@ const QUOTA_NAMES: [&str; 10] = [
     "limits.cpu",
     "limits.memory",
     "limits.ephemeral-storage",
+    "requests.storage",
+    "persistentvolumeclaims",
+    "services.loadbalancers",
+    "services.nodeports",
 ];
-
-/// Whether Kubernetes knows a resource of a ResourceQuota that is not looked at here: storage, and kinds of Services.
-fn is_known(name: &str) -> bool {
-    matches!(name, "services.loadbalancers" | "services.nodeports")
-        || name.ends_with(".storage")
-        || name.contains(".storageclass.storage.k8s.io/")
-}
 
 /// A quota: one for all its clusters, or one for each of them.
 fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::base::Span) -> Vec<Quota> {
@@ -143,27 +141,20 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
     for (name, quantity) in hard {
         if let Some(resource) = name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits."))
             && !resource.is_empty()
-            && !is_known(name)
+            && !counted::is_counted(name)
         {
             cx.check_resource(file, name, resource);
         }
-        let Some(unit) = unit(name) else {
-            let diagnostic = if is_known(name) {
-                let message = format!("a quota on `{}` is not supported yet", name.value);
-                Diagnostic::new(codes::fields::NOT_YET, Place::Span(file, name.span), message).help(
-                    "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>",
-                )
-            } else {
-                let message = format!("a quota on `{}` counts nothing: there is no such resource", name.value);
-                let help = match nearest(name, QUOTA_NAMES.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, \
-                             count/<plural>.<group>"
-                        .to_owned(),
-                };
-                Diagnostic::new(codes::fields::INVALID_NAME, Place::Span(file, name.span), message).help(help)
+        let Some(unit) = Quota::unit(name) else {
+            let message = format!("a quota on `{}` counts nothing: there is no such resource", name.value);
+            let help = match nearest(name, QUOTA_NAMES.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>, \
+                         <class>.storageclass.storage.k8s.io/requests.storage"
+                    .to_owned(),
             };
-            cx.report(diagnostic);
+            let place = Place::Span(file, name.span);
+            cx.report(Diagnostic::new(codes::fields::INVALID_NAME, place, message).help(help));
             continue;
         };
         if quantity.is_negative() {
@@ -187,25 +178,6 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
                 of_cluster: Some(cluster),
             })
             .collect(),
-    }
-}
-
-/// The resource whose unit a name of a ResourceQuota is in. Kubernetes reads `cpu`, `memory` and huge pages as requests.
-/// Sizes and classes of volumes and kinds of Services are not looked at.
-fn unit(name: &str) -> Option<&str> {
-    if name.ends_with(".storage") || name.contains(".storageclass.storage.k8s.io/") {
-        return None;
-    }
-    match name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")) {
-        Some("") => None,
-        Some(resource) => Some(resource),
-        None if matches!(name, "cpu" | "memory" | "ephemeral-storage" | "pods") => Some(name),
-        None if name.starts_with("hugepages-") => Some(name),
-        // Objects are counted in whole ones, as pods are.
-        None if name == "count/pods" || Quota::counts_objects(name).is_some_and(|plural| !plural.is_empty()) => {
-            Some("pods")
-        }
-        None => None,
     }
 }
 

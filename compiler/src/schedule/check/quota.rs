@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::facts::{AppFacts, Inputs, WorkloadFacts, sum};
 use crate::base::{ClusterId, SmolStr};
+use crate::kinds::counted;
 use crate::kinds::pod::PodFacts;
-use crate::model::Quota;
+use crate::model::{Object, Quota};
 
 pub(super) fn check(inputs: &Inputs<'_>, apps: &[AppFacts<'_>], violations: &mut Vec<String>) {
     for (index, team) in inputs.fleet.teams.iter().enumerate() {
@@ -26,10 +27,19 @@ fn one(
     (team, quota, resource, hard): (&SmolStr, &Quota, &SmolStr, i128),
     violations: &mut Vec<String>,
 ) {
-    if let Some(plural) = Quota::counts_objects(resource) {
-        return objects(inputs, apps, (team, quota, plural, hard), violations);
+    let of_objects = Quota::is_of_objects(resource);
+    if of_objects {
+        objects(inputs, apps, (team, quota, resource, hard), violations);
     }
+    // What objects ask for beside pods; those that came with a move were never refused.
     let (mut used, mut moved) = (0_i128, 0_i128);
+    for app in apps.iter().filter(|_| of_objects) {
+        for cluster in quota.clusters.iter() {
+            let counts = in_cluster(inputs, app, cluster, resource);
+            used += counts;
+            moved += if ran(inputs, app, cluster) { 0 } else { counts };
+        }
+    }
     let mut grown: Option<&AppFacts<'_>> = None;
     for app in apps {
         let (mut before, mut after, mut grows) = (0_i128, 0_i128, false);
@@ -48,7 +58,7 @@ fn one(
                 }
             };
             let count = |seats: &BTreeMap<ClusterId, u32>| {
-                let counted = counted(facts, seats);
+                let counted = counts_as(facts, seats);
                 let counted = counted.iter().filter(|(cluster, _)| quota.clusters.contains(**cluster));
                 counted.map(|(cluster, n)| amount(inputs, app, facts, index, (*cluster, *n), resource)).sum::<i128>()
             };
@@ -76,7 +86,7 @@ fn one(
 }
 
 /// What counts of a workload in each cluster: its replicas, or what its autoscaler may have there.
-fn counted(facts: &WorkloadFacts<'_>, seats: &BTreeMap<ClusterId, u32>) -> BTreeMap<ClusterId, u32> {
+fn counts_as(facts: &WorkloadFacts<'_>, seats: &BTreeMap<ClusterId, u32>) -> BTreeMap<ClusterId, u32> {
     let Some(autoscaled) = facts.workload.autoscaled else { return seats.clone() };
     let replicas: Vec<u32> = seats.values().copied().collect();
     let bounds = autoscaled.bounds(&replicas, facts.is_copied());
@@ -89,30 +99,20 @@ fn counted(facts: &WorkloadFacts<'_>, seats: &BTreeMap<ClusterId, u32>) -> BTree
 fn objects(
     inputs: &Inputs<'_>,
     apps: &[&AppFacts<'_>],
-    (team, quota, plural, hard): (&SmolStr, &Quota, &str, i128),
+    (team, quota, resource, hard): (&SmolStr, &Quota, &SmolStr, i128),
     violations: &mut Vec<String>,
 ) {
     let mut used = 0_i128;
     let mut came: Option<&AppFacts<'_>> = None;
     for app in apps {
-        let runs: Vec<ClusterId> = app.workloads.iter().flat_map(|w| w.after.keys().copied()).collect();
-        let idle = app.app.workloads.iter().all(|workload| workload.replicas == 0);
-        let ran = |cluster: ClusterId| {
-            app.placed.is_some_and(|placed| placed.clusters.contains(inputs.cluster(cluster)))
-                || app.workloads.iter().any(|w| w.before.contains_key(&cluster))
-        };
         for cluster in quota.clusters.iter() {
-            let present = if idle { app.target.clusters.contains(cluster) } else { runs.contains(&cluster) };
-            let counted = app.app.objects.iter().enumerate().filter(|(index, object)| {
-                let members = || app.workloads.iter().filter(|w| w.workload.object == *index);
-                let wanted = members().any(|w| w.wanted() > 0);
-                let there = !wanted || members().any(|w| w.after.contains_key(&cluster));
-                let allowed = object.only.as_ref().is_none_or(|only| only.contains(cluster));
-                present && object.resource == plural && there && (allowed || wanted)
+            let of_pods = app.workloads.iter().enumerate().map(|(index, facts)| {
+                let counted = counts_as(facts, &facts.after);
+                counted.get(&cluster).map_or(0, |n| amount(inputs, app, facts, index, (cluster, *n), resource))
             });
-            let count = i128::try_from(counted.count()).unwrap_or(i128::MAX);
+            let count = in_cluster(inputs, app, cluster, resource) + of_pods.sum::<i128>();
             used += count;
-            if count > 0 && !ran(cluster) {
+            if count > 0 && !ran(inputs, app, cluster) {
                 came = Some(app);
             }
         }
@@ -120,10 +120,40 @@ fn objects(
     // A move takes its objects along; in all clusters together nothing is more then.
     if let Some(app) = came.filter(|_| used > hard && quota.of_cluster.is_some()) {
         violations.push(format!(
-            "{}: team {team} has {used} of {plural}, its quota is {hard}",
+            "{}: team {team} has {used} of {resource}, its quota is {hard}",
             inputs.fleet.app_name(app.id)
         ));
     }
+}
+
+/// Whether an app was in a cluster before.
+fn ran(inputs: &Inputs<'_>, app: &AppFacts<'_>, cluster: ClusterId) -> bool {
+    app.placed.is_some_and(|placed| placed.clusters.contains(inputs.cluster(cluster)))
+        || app.workloads.iter().any(|w| w.before.contains_key(&cluster))
+}
+
+/// What the objects of an app in a cluster count, but for what is made for its pods.
+fn in_cluster(inputs: &Inputs<'_>, app: &AppFacts<'_>, cluster: ClusterId, resource: &SmolStr) -> i128 {
+    let idle = app.app.workloads.iter().all(|workload| workload.replicas == 0);
+    let runs = app.workloads.iter().any(|w| w.after.contains_key(&cluster));
+    if !(if idle { app.target.clusters.contains(cluster) } else { runs }) {
+        return 0;
+    }
+    let there = |(index, object): &(usize, &Object)| {
+        let members = || app.workloads.iter().filter(|w| w.workload.object == *index);
+        let wanted = members().any(|w| w.wanted() > 0);
+        let there = !wanted || members().any(|w| w.after.contains_key(&cluster));
+        let allowed = object.only.as_ref().is_none_or(|only| only.contains(cluster));
+        there && (allowed || wanted)
+    };
+    let counts = |(index, object): (usize, &Object)| match Quota::counts_objects(resource) {
+        Some(plural) => i128::from(object.resource == plural),
+        None => {
+            let all = &inputs.variants.apps[app.id.index()].of(cluster).counted;
+            all.iter().filter(|(of, _)| *of == index).map(|(_, counts)| counts.get(resource)).sum()
+        }
+    };
+    app.app.objects.iter().enumerate().filter(there).map(counts).sum()
 }
 
 fn amount(
@@ -143,6 +173,9 @@ fn amount(
     let each = match (resource.as_str(), pod) {
         ("pods" | "count/pods", _) => 1,
         (_, None) => 0,
+        (name, Some(pod)) if Quota::is_of_objects(name) => {
+            pod.claims.get(if name == "count/persistentvolumeclaims" { counted::CLAIMS } else { name })
+        }
         (name, Some(pod)) => match name.split_once('.') {
             Some(("limits", name)) => pod.limits.get(name),
             Some(("requests", name)) => pod.requests.get(name),

@@ -43,7 +43,7 @@ pub(super) fn quotas(
     let each = quotas.iter().enumerate().zip(used.iter().zip(&own));
     for ((at, quota), (used, own)) in each.filter(|((_, quota), _)| quota.clusters.contains(cluster)) {
         for (((resource, hard), used), own) in quota.hard.iter().zip(used).zip(own) {
-            if Quota::counts_objects(resource).is_some() {
+            if Quota::is_of_objects(resource) {
                 continue;
             }
             let counted = lead.and_then(|lead| view.workload(id, lead).autoscaled).map_or(1, |a| a.counted_for_each());

@@ -151,7 +151,7 @@ fn usage(stage: &mut Stage<'_, '_>, id: AppId, state: &AppState) -> AppUsage {
         |(quota, (end, both)): (&Quota, (Vec<i128>, Vec<i128>))| {
             let each = quota.hard.keys().zip(end.into_iter().zip(both));
             let counts = each.map(|(resource, (end, both))| {
-                if quota.of_cluster.is_some() || Quota::counts_objects(resource).is_some() { both } else { end }
+                if quota.of_cluster.is_some() || Quota::is_of_objects(resource) { both } else { end }
             });
             counts.collect()
         };

@@ -1,0 +1,177 @@
+//! What objects count under a ResourceQuota beside themselves: the storage that claims ask for, and the load balancers and node
+//! ports of Services.
+//!
+//! Names are those of a ResourceQuota. Source: the quota evaluators of Kubernetes (`pkg/quota/v1/evaluator/core`, 1.34). A claim
+//! that names no class gets the default one of its cluster, which no file says: it counts under no class here.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::base::quantity::{Quantity, amount};
+use crate::base::{Resources, SmolStr};
+
+/// The claims themselves, where they are made for pods.
+pub const CLAIMS: &str = "persistentvolumeclaims";
+/// What stands between the name of a class and what is counted of it.
+const OF_CLASS: &str = ".storageclass.storage.k8s.io/";
+/// Sizes of all claims.
+const STORAGE: &str = "requests.storage";
+const LOAD_BALANCERS: &str = "services.loadbalancers";
+const NODE_PORTS: &str = "services.nodeports";
+
+/// Whether a name of a ResourceQuota is of what objects ask for, as this module counts it.
+#[must_use]
+pub fn is_counted(name: &str) -> bool {
+    match name.split_once(OF_CLASS) {
+        Some((class, counted)) => !class.is_empty() && matches!(counted, STORAGE | CLAIMS),
+        None => matches!(name, STORAGE | LOAD_BALANCERS | NODE_PORTS),
+    }
+}
+
+/// The resource in whose unit an amount of such a name is.
+#[must_use]
+pub fn unit(name: &str) -> &'static str {
+    if name.ends_with(STORAGE) { "storage" } else { "pods" }
+}
+
+/// What an object counts beside itself; nothing for most kinds. What is no number there, the schema of the kind has refused.
+#[must_use]
+pub fn of_object(group: &str, kind: &str, object: &Value) -> Resources {
+    match (group, kind) {
+        ("", "PersistentVolumeClaim") => of_claim(object),
+        ("", "Service") => of_service(object),
+        _ => Resources::default(),
+    }
+}
+
+/// The claims that a pod gets: those of its controller's templates (`spec.volumeClaimTemplates`), and those of ephemeral volumes.
+#[must_use]
+pub fn of_pod(controller: &Value, pod_spec: &Value) -> Resources {
+    let items = |value: &'_ Value, pointer: &str| -> Vec<Value> {
+        value.pointer(pointer).and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    let templates = items(controller, "/spec/volumeClaimTemplates");
+    let volumes = items(pod_spec, "/volumes");
+    let ephemeral = volumes.iter().filter_map(|volume| volume.pointer("/ephemeral/volumeClaimTemplate"));
+    let mut sum = Resources::default();
+    for claim in templates.iter().chain(ephemeral) {
+        sum.add(&of_claim(claim), 1);
+        sum.add(&one(CLAIMS.into()), 1);
+    }
+    sum
+}
+
+fn of_claim(claim: &Value) -> Resources {
+    let class = claim.pointer("/spec/storageClassName").or_else(|| {
+        // what the field was before 1.6, which the evaluator still reads first
+        claim.pointer("/metadata/annotations/volume.beta.kubernetes.io~1storage-class")
+    });
+    let size = claim.pointer("/spec/resources/requests/storage").and_then(|size| Quantity::deserialize(size).ok());
+    let size = size.map_or(0, |size| amount("storage", &size).max(0));
+    let mut counted = Resources([(STORAGE.into(), size)].into_iter().collect());
+    if let Some(class) = class.and_then(Value::as_str).filter(|class| !class.is_empty()) {
+        counted.0.insert(format!("{class}{OF_CLASS}{STORAGE}").into(), size);
+        counted.0.insert(format!("{class}{OF_CLASS}{CLAIMS}").into(), 1);
+    }
+    counted
+}
+
+fn of_service(service: &Value) -> Resources {
+    let kind = service.pointer("/spec/type").and_then(Value::as_str).unwrap_or("ClusterIP");
+    let ports = service.pointer("/spec/ports").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let fixed = || ports.iter().filter(|port| port.get("nodePort").and_then(Value::as_i64).unwrap_or(0) != 0).count();
+    let allocates = service.pointer("/spec/allocateLoadBalancerNodePorts").and_then(Value::as_bool) != Some(false);
+    let (balancers, node_ports) = match kind {
+        "NodePort" => (0, ports.len()),
+        "LoadBalancer" => (1, if allocates { ports.len() } else { fixed() }),
+        _ => (0, 0),
+    };
+    let counted = [(LOAD_BALANCERS, balancers), (NODE_PORTS, node_ports)].into_iter().filter(|(_, count)| *count > 0);
+    Resources(counted.map(|(name, count)| (name.into(), i128::try_from(count).unwrap_or(i128::MAX))).collect())
+}
+
+fn one(name: SmolStr) -> Resources {
+    Resources([(name, 1)].into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn texts(counted: &Resources) -> Vec<String> {
+        counted.iter().map(|(name, amount)| format!("{name}={amount}")).collect()
+    }
+
+    #[test]
+    fn what_objects_count() {
+        let port = |node: u32| json!({"port": 80, "nodePort": node});
+        let gold = json!({"storageClassName": "gold", "resources": {"requests": {"storage": "2Ki"}}});
+        let facts: [(&str, Value, &[&str]); 10] = [
+            ("Service", json!({"ports": [port(0)]}), &[]),
+            ("Service", json!({"type": "ExternalName"}), &[]),
+            ("Service", json!({"type": "NodePort", "ports": [port(0), port(1)]}), &["services.nodeports=2"]),
+            (
+                "Service",
+                json!({"type": "LoadBalancer", "ports": [port(0), port(0)]}),
+                &["services.loadbalancers=1", "services.nodeports=2"],
+            ),
+            (
+                "Service",
+                json!({"type": "LoadBalancer", "allocateLoadBalancerNodePorts": false, "ports": [port(0), port(9)]}),
+                &["services.loadbalancers=1", "services.nodeports=1"],
+            ),
+            ("PersistentVolumeClaim", json!({}), &["requests.storage=0"]),
+            ("PersistentVolumeClaim", json!({"resources": {"requests": {"storage": 5}}}), &["requests.storage=5"]),
+            (
+                "PersistentVolumeClaim",
+                gold,
+                &[
+                    "gold.storageclass.storage.k8s.io/persistentvolumeclaims=1",
+                    "gold.storageclass.storage.k8s.io/requests.storage=2048",
+                    "requests.storage=2048",
+                ],
+            ),
+            ("PersistentVolumeClaim", json!({"storageClassName": ""}), &["requests.storage=0"]),
+            ("ConfigMap", json!({"type": "NodePort"}), &[]),
+        ];
+        for (kind, spec, expected) in facts {
+            assert_eq!(texts(&of_object("", kind, &json!({"spec": spec}))), expected, "{kind} {spec}");
+            assert!(of_object("example.org", kind, &json!({"spec": spec})).is_empty());
+        }
+    }
+
+    #[test]
+    fn claims_of_a_pod() {
+        let claim = json!({"spec": {"resources": {"requests": {"storage": "1Gi"}}}});
+        let controller = json!({"spec": {"volumeClaimTemplates": [claim, claim]}});
+        let pod = json!({"volumes": [
+            {"name": "a", "ephemeral": {"volumeClaimTemplate": claim}},
+            {"name": "b", "persistentVolumeClaim": {"claimName": "own"}},
+        ]});
+        let expected = ["persistentvolumeclaims=3", "requests.storage=3221225472"];
+        assert_eq!(texts(&of_pod(&controller, &pod)), expected);
+        assert!(of_pod(&json!({}), &json!({"volumes": "x"})).is_empty());
+    }
+
+    #[test]
+    fn names_that_are_counted() {
+        let names = [
+            ("requests.storage", true),
+            ("services.loadbalancers", true),
+            ("services.nodeports", true),
+            ("gold.storageclass.storage.k8s.io/requests.storage", true),
+            ("gold.storageclass.storage.k8s.io/persistentvolumeclaims", true),
+            ("gold.storageclass.storage.k8s.io/pods", false),
+            (".storageclass.storage.k8s.io/requests.storage", false),
+            ("limits.storage", false),
+            ("services.clusterips", false),
+            ("requests.cpu", false),
+            ("persistentvolumeclaims", false),
+        ];
+        for (name, counted) in names {
+            assert_eq!(is_counted(name), counted, "{name}");
+        }
+    }
+}
