@@ -14,6 +14,7 @@ mod fifteen;
 mod fixture;
 mod hostile;
 mod manifests;
+mod ordinals;
 mod problems;
 mod quotas;
 mod real;

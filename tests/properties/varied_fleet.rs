@@ -91,6 +91,8 @@ pub fn varied_fleet() -> impl Strategy<Value = VariedFleet> {
             1 => Just("count/deployments.apps"),
             1 => Just("count/jobs.batch"),
             1 => Just("count/configmaps"),
+            1 => Just("persistentvolumeclaims"),
+            1 => Just("requests.storage"),
         ],
         0_u32..16,
         proptest::bool::weighted(0.3),
@@ -262,7 +264,8 @@ impl VariedFleet {
         };
         let quota = |(name, most, each): &(&str, u32, bool)| {
             let scope = if *each { "PerCluster" } else { "Total" };
-            json!({ "hard": { *name: most.to_string() }, "scope": scope })
+            let unit = if *name == "requests.storage" { "Gi" } else { "" };
+            json!({ "hard": { *name: format!("{most}{unit}") }, "scope": scope })
         };
         let mut fleet =
             FleetBuilder::new().team("t0", team(self.quotas.iter().map(quota).collect())).team("t1", team(Vec::new()));
@@ -366,7 +369,7 @@ impl VariedApp {
         }
         if self.divides {
             let rule = |(index, _)| json!({ "match": { "name": format!("w{index}-{number}") }, "divide": true });
-            let divisible = |(_, (kind, ..)): &(usize, &(Kind, u32, u32))| matches!(kind, Kind::Job(Some(_), false));
+            let divisible = |(_, (kind, ..)): &(usize, &(Kind, u32, u32))| matches!(kind, Kind::Job(Some(_), false) | Kind::StatefulSet(..));
             let rules: Vec<Value> = self.workloads.iter().enumerate().filter(divisible).map(rule).collect();
             if !rules.is_empty() {
                 spec["objects"] = rules.into();
@@ -379,12 +382,25 @@ impl VariedApp {
             spec["survive"] = "any-cluster".into();
         }
         let deployments = self.workloads.iter().any(|(kind, ..)| matches!(kind, Kind::Deployment));
-        if let Some((cluster, replicas)) = self.written.filter(|_| deployments) {
-            spec["overrides"] = json!([{
+        // numbered apart, whether they are divided or not
+        let numbers = |cluster: usize| {
+            json!({
+                "target": { "kind": "StatefulSet" },
+                "clusters": { "names": [format!("c{cluster}")] },
+                "patch": { "spec": { "ordinals": { "start": cluster * 100 } } },
+            })
+        };
+        let sets = self.workloads.iter().any(|(kind, ..)| matches!(kind, Kind::StatefulSet(..)));
+        let mut overrides: Vec<Value> = (0..clusters).filter(|_| sets).map(numbers).collect();
+        overrides.extend(self.written.filter(|_| deployments).map(|(cluster, replicas)| {
+            json!({
                 "target": { "kind": "Deployment" },
                 "clusters": { "names": [format!("c{cluster}")] },
                 "patch": { "spec": { "replicas": replicas } },
-            }]);
+            })
+        }));
+        if !overrides.is_empty() {
+            spec["overrides"] = overrides.into();
         }
         let labels = self.group.map_or(json!({}), |(_, one)| json!({ "set": if one { "one" } else { "two" } }));
         fleet.app(&format!("t{}", self.team), (format!("a{number}").as_str(), labels), spec, &manifests)

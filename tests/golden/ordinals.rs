@@ -1,0 +1,100 @@
+//! StatefulSets that are divided: only where no two clusters can run a pod of the same name.
+
+use fleetwright_compiler::schedule::Scenario;
+use fleetwright_compiler::source::Overlay;
+use fleetwright_compiler::{CompileError, Compiled, Session, compile};
+use fleetwright_tests::fleet::{FleetBuilder, deployment, open_team, pool};
+use serde_json::{Value, json};
+
+fn set(replicas: u32) -> Value {
+    let mut set = deployment("db", replicas, "1", "1Gi");
+    set["kind"] = json!("StatefulSet");
+    set["spec"]["serviceName"] = json!("db");
+    set
+}
+
+/// A StatefulSet over two clusters, 3:2, whose pods begin in `b` at `start`.
+fn fleet(replicas: u32, start: Option<u32>, rules: &Value, per_cluster: Option<&Value>) -> FleetBuilder {
+    let nodes = || json!({ "nodePools": [pool("general", 10, "8", "64Gi")] });
+    let weight = |name: &str, weight: u32| json!({ "clusters": { "names": [name] }, "weight": weight });
+    let mut replicated = json!({ "strategy": "StaticWeight", "weights": [weight("a", 3), weight("b", 2)] });
+    if let Some(per_cluster) = per_cluster {
+        replicated["perCluster"] = per_cluster.clone();
+    }
+    let overrides: Value = start
+        .into_iter()
+        .map(|start| {
+            json!({
+                "target": { "kind": "StatefulSet" },
+                "clusters": { "names": ["b"] },
+                "patch": { "spec": { "ordinals": { "start": start } } },
+            })
+        })
+        .collect();
+    let spec = json!({
+        "namespace": "t", "placement": { "replicas": replicated }, "objects": rules, "overrides": overrides,
+    });
+    FleetBuilder::new().cluster("a", nodes()).cluster("b", nodes()).team("t", open_team()).app("t", "db", spec, &[set(replicas)])
+}
+
+fn compiled(fleet: &FleetBuilder) -> Result<Compiled, String> {
+    let files = fleet.files().expect("the paths are inside");
+    compile(&Session::new(), &Overlay::same(&files), &Scenario::default()).map_err(|error| match error {
+        CompileError::Refused(refusal) => {
+            let said = refusal.diagnostics.iter().map(|d| format!("{}: {}", d.code, d.message));
+            said.collect::<Vec<_>>().join("; ")
+        }
+        error => format!("{error:?}"),
+    })
+}
+
+/// Replicas and first number by cluster, as the manifests say.
+fn rendered(compiled: &Compiled) -> Vec<(String, Value, Value)> {
+    let mut found = Vec::new();
+    for (id, cluster) in compiled.fleet.cluster_ids().zip(&compiled.fleet.clusters) {
+        let mut text = String::new();
+        compiled.rendered.files(id).iter().for_each(|file| file.write(&compiled.fleet, &mut text));
+        for document in text.split("---\n").filter(|document| document.contains("kind: StatefulSet")) {
+            let object: Value = serde_yaml::from_str(document).expect("what is rendered can be read");
+            let spec = &object["spec"];
+            found.push((cluster.name.to_string(), spec["replicas"].clone(), spec["ordinals"]["start"].clone()));
+        }
+    }
+    found
+}
+
+#[test]
+fn numbered_apart_they_are_divided() {
+    let divide = json!([{ "match": { "kind": "StatefulSet" }, "divide": true }]);
+    let compiled = compiled(&fleet(5, Some(100), &divide, None)).expect("numbers apart");
+    let row = |name: &str, replicas: u32, start: Value| (name.to_owned(), json!(replicas), start);
+    assert_eq!(rendered(&compiled), [row("a", 3, Value::Null), row("b", 2, json!(100))]);
+}
+
+#[test]
+fn unless_asked_they_stay_whole() {
+    for rules in [json!([]), json!([{ "match": { "kind": "StatefulSet" }, "divide": false }])] {
+        let compiled = compiled(&fleet(5, Some(100), &rules, None)).expect("it stays in one cluster");
+        assert_eq!(rendered(&compiled).len(), 1, "{rules}");
+    }
+}
+
+/// Ranges are as long as the most that a cluster may get, so that they stay apart however replicas are divided later.
+#[test]
+fn no_two_clusters_can_run_the_same_pod() {
+    let divide = json!([{ "match": { "kind": "StatefulSet" }, "divide": true }]);
+    let max = |max: u32| json!({ "max": max });
+    let facts = [
+        (5, None, None, "FW1139: apps/StatefulSet/t/db cannot be divided: `db-0` could run in two clusters, a (db-0 to db-4) and b (db-0 to db-4)"),
+        (5, Some(4), None, "FW1139: apps/StatefulSet/t/db cannot be divided: `db-4` could run in two clusters, a (db-0 to db-4) and b (db-4 to db-8)"),
+        (5, Some(5), None, ""),
+        (5, Some(4), Some(max(4)), ""),
+        (5, Some(3), Some(max(4)), "FW1139: apps/StatefulSet/t/db cannot be divided: `db-3` could run in two clusters, a (db-0 to db-3) and b (db-3 to db-6)"),
+        // nothing runs
+        (0, None, None, ""),
+    ];
+    for (replicas, start, per_cluster, expected) in facts {
+        let said = compiled(&fleet(replicas, start, &divide, per_cluster.as_ref())).map(|_| ()).err().unwrap_or_default();
+        assert_eq!(said, expected, "{replicas} replicas from {start:?}, {per_cluster:?}");
+    }
+}
