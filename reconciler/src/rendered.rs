@@ -227,8 +227,7 @@ fn may_change(
     let name = (fleet.team(fleet.app(app).team).name.clone(), fleet.app(app).name.clone());
     let here = observation.clusters.get(&fleet.cluster(cluster).name);
     let here = here.filter(|seen| matches!(seen.answers, Answers::Yes { .. }));
-    let floors: Floors =
-        floor::floors(wanted.compiled(), cluster, observation, &|app| wanted.min_available_percent(app));
+    let floors: Floors = floor::floors(wanted.compiled(), cluster, observation, &|app| wanted.min_available(app));
     lowered.into_iter().all(|(key, stays)| {
         let workload = wanted.workload_key(key);
         let ready_here =

@@ -34,7 +34,12 @@ fn fleet(replicas: u32, start: Option<u32>, rules: &Value, per_cluster: Option<&
     let spec = json!({
         "namespace": "t", "placement": { "replicas": replicated }, "objects": rules, "overrides": overrides,
     });
-    FleetBuilder::new().cluster("a", nodes()).cluster("b", nodes()).team("t", open_team()).app("t", "db", spec, &[set(replicas)])
+    FleetBuilder::new().cluster("a", nodes()).cluster("b", nodes()).team("t", open_team()).app(
+        "t",
+        "db",
+        spec,
+        &[set(replicas)],
+    )
 }
 
 fn compiled(fleet: &FleetBuilder) -> Result<Compiled, String> {
@@ -85,16 +90,32 @@ fn no_two_clusters_can_run_the_same_pod() {
     let divide = json!([{ "match": { "kind": "StatefulSet" }, "divide": true }]);
     let max = |max: u32| json!({ "max": max });
     let facts = [
-        (5, None, None, "FW1139: apps/StatefulSet/t/db cannot be divided: `db-0` could run in two clusters, a (db-0 to db-4) and b (db-0 to db-4)"),
-        (5, Some(4), None, "FW1139: apps/StatefulSet/t/db cannot be divided: `db-4` could run in two clusters, a (db-0 to db-4) and b (db-4 to db-8)"),
+        (
+            5,
+            None,
+            None,
+            "FW1139: apps/StatefulSet/t/db cannot be divided: `db-0` could run in two clusters, a (db-0 to db-4) and b (db-0 to db-4)",
+        ),
+        (
+            5,
+            Some(4),
+            None,
+            "FW1139: apps/StatefulSet/t/db cannot be divided: `db-4` could run in two clusters, a (db-0 to db-4) and b (db-4 to db-8)",
+        ),
         (5, Some(5), None, ""),
         (5, Some(4), Some(max(4)), ""),
-        (5, Some(3), Some(max(4)), "FW1139: apps/StatefulSet/t/db cannot be divided: `db-3` could run in two clusters, a (db-0 to db-3) and b (db-3 to db-6)"),
+        (
+            5,
+            Some(3),
+            Some(max(4)),
+            "FW1139: apps/StatefulSet/t/db cannot be divided: `db-3` could run in two clusters, a (db-0 to db-3) and b (db-3 to db-6)",
+        ),
         // nothing runs
         (0, None, None, ""),
     ];
     for (replicas, start, per_cluster, expected) in facts {
-        let said = compiled(&fleet(replicas, start, &divide, per_cluster.as_ref())).map(|_| ()).err().unwrap_or_default();
+        let said =
+            compiled(&fleet(replicas, start, &divide, per_cluster.as_ref())).map(|_| ()).err().unwrap_or_default();
         assert_eq!(said, expected, "{replicas} replicas from {start:?}, {per_cluster:?}");
     }
 }

@@ -156,11 +156,12 @@ fn what_objects_ask_for_is_counted_after_overrides() {
     for (resource, asked) in facts {
         let of = |hard: i64| {
             let quota = json!({ "hard": { resource: hard.to_string() } });
-            let fleet = fleet(&quota, 1).app("t", "web", spec.clone(), &[
-                deployment("web", 1, "2", "4Gi"),
-                service.clone(),
-                volume.clone(),
-            ]);
+            let fleet = fleet(&quota, 1).app(
+                "t",
+                "web",
+                spec.clone(),
+                &[deployment("web", 1, "2", "4Gi"), service.clone(), volume.clone()],
+            );
             compiled(&fleet)
         };
         let (most, over) = (of(asked), of(asked - 1));

@@ -369,7 +369,9 @@ impl VariedApp {
         }
         if self.divides {
             let rule = |(index, _)| json!({ "match": { "name": format!("w{index}-{number}") }, "divide": true });
-            let divisible = |(_, (kind, ..)): &(usize, &(Kind, u32, u32))| matches!(kind, Kind::Job(Some(_), false) | Kind::StatefulSet(..));
+            let divisible = |(_, (kind, ..)): &(usize, &(Kind, u32, u32))| {
+                matches!(kind, Kind::Job(Some(_), false) | Kind::StatefulSet(..))
+            };
             let rules: Vec<Value> = self.workloads.iter().enumerate().filter(divisible).map(rule).collect();
             if !rules.is_empty() {
                 spec["objects"] = rules.into();

@@ -278,8 +278,8 @@ pub struct MoveSpec {
     /// The least time from the begin of one step to that of the next. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Spanned<Duration>>,
-    /// No cluster is lowered while fewer than this part of what is wanted in all clusters would be ready (`80%`, rounded
-    /// up). Default 80%.
+    /// No cluster is lowered while fewer would be ready, of each workload, than this part of what is wanted in all clusters
+    /// (`80%`, rounded up), or than so many replicas (`3`; all, where fewer are wanted). Default 80%.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_available: Option<Spanned<IntOrPercent>>,
     /// What a step waits for before it lowers anything. Default: Current.

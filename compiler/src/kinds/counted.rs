@@ -122,7 +122,7 @@ mod tests {
                 json!({"type": "LoadBalancer", "allocateLoadBalancerNodePorts": false, "ports": [port(0), port(9)]}),
                 &["services.loadbalancers=1", "services.nodeports=1"],
             ),
-            ("PersistentVolumeClaim", json!({}), &["requests.storage=0"]),
+            ("PersistentVolumeClaim", json!({}), &[]),
             ("PersistentVolumeClaim", json!({"resources": {"requests": {"storage": 5}}}), &["requests.storage=5"]),
             (
                 "PersistentVolumeClaim",
@@ -133,7 +133,7 @@ mod tests {
                     "requests.storage=2048",
                 ],
             ),
-            ("PersistentVolumeClaim", json!({"storageClassName": ""}), &["requests.storage=0"]),
+            ("PersistentVolumeClaim", json!({"storageClassName": ""}), &[]),
             ("ConfigMap", json!({"type": "NodePort"}), &[]),
         ];
         for (kind, spec, expected) in facts {

@@ -51,9 +51,8 @@ pub struct App {
     pub exclusive: bool,
     /// Names it had before, as (team, app), in the order of its file. No app has one of them.
     pub previous_names: Vec<(SmolStr, SmolStr)>,
-    /// The part of what is wanted in all clusters that must be ready before one is lowered, in percent, 0 to 100: the
-    /// larger of what its placement and its tide state.
-    pub min_available_percent: Option<u32>,
+    /// What must be ready before a cluster is lowered: what its placement and its tide state, both.
+    pub min_available: Option<MinAvailable>,
     /// The steps in which its replicas move; `None`: at once.
     pub steps: Option<Steps>,
     /// The same when a phase of its tide changes, where the tide states them.
@@ -106,6 +105,45 @@ impl Object {
     #[must_use]
     pub fn counter(&self) -> Option<Counter<'_>> {
         Counter::of(&self.key.group, &self.key.kind, self.custom.as_deref())
+    }
+}
+
+/// How much of what is wanted of a workload in all clusters must be ready before one of them is lowered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinAvailable {
+    /// This part of it, in percent, 0 to 100, rounded up.
+    pub percent: u32,
+    /// And so many replicas, or all where fewer are wanted.
+    pub count: u32,
+}
+
+impl MinAvailable {
+    /// A share in percent.
+    #[must_use]
+    pub const fn of_percent(percent: u32) -> Self {
+        Self { percent, count: 0 }
+    }
+
+    /// What both ask for.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { percent: self.percent.max(other.percent), count: self.count.max(other.count) }
+    }
+
+    /// The replicas that must be ready of a workload with so many in all; never more than those.
+    #[must_use]
+    pub fn needed(self, total: u32) -> u32 {
+        let share = (u64::from(total) * u64::from(self.percent.min(100))).div_ceil(100);
+        u32::try_from(share).unwrap_or(total).max(self.count.min(total))
+    }
+}
+
+impl From<IntOrPercent> for MinAvailable {
+    fn from(stated: IntOrPercent) -> Self {
+        match stated {
+            IntOrPercent::Int(count) => Self { percent: 0, count },
+            IntOrPercent::Percent(percent) => Self::of_percent(percent),
+        }
     }
 }
 

@@ -28,7 +28,7 @@ use crate::base::{AppId, ClusterId, FileId, SmolStr, TeamId};
 pub use crate::api::{ClusterMode, Drift};
 pub use crate::kinds::custom::{CustomKind, HealthRules};
 pub use crate::kinds::replicas::WorkloadKind;
-pub use app::{App, Object, Steps};
+pub use app::{App, MinAvailable, Object, Steps};
 pub use app_selector::{AppSelector, Rank, Specificity};
 pub use cluster::{Cluster, Connection, Pool, ServedApi};
 pub use cluster_set::ClusterSet;

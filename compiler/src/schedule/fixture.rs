@@ -213,7 +213,7 @@ impl FleetFixture {
                 suspended: false,
                 exclusive: false,
                 previous_names: Vec::new(),
-                min_available_percent: None,
+                min_available: None,
                 steps: None,
                 tide_steps: None,
                 failover_after_secs: None,

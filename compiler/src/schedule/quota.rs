@@ -103,12 +103,7 @@ pub struct Counted<'a> {
 }
 
 /// Adds the objects that an app has in clusters.
-pub fn add_objects<'a>(
-    fleet: &Fleet,
-    app: &App,
-    usage: &mut AppUsage,
-    objects: impl Iterator<Item = Counted<'a>>,
-) {
+pub fn add_objects<'a>(fleet: &Fleet, app: &App, usage: &mut AppUsage, objects: impl Iterator<Item = Counted<'a>>) {
     for Counted { cluster, resource, beside } in objects {
         let here = fleet.team(app.team).quota.iter().zip(&mut *usage).filter(|(q, _)| q.clusters.contains(cluster));
         for (quota, used) in here {

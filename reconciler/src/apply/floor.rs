@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use fleetwright_compiler::Compiled;
 use fleetwright_compiler::base::{AppId, ClusterId};
+use fleetwright_compiler::model::MinAvailable;
 use fleetwright_compiler::moves::is_stepped;
 use fleetwright_compiler::plan::Fill;
 
@@ -42,9 +43,9 @@ pub fn may_lower(floor: Option<&Floor>, live: &LiveObject, replicas: u32) -> Res
 }
 
 /// The part of what the fleet wants that stays ready where nobody states `move.minAvailable`.
-pub const DEFAULT_MIN_AVAILABLE_PERCENT: u32 = 80;
+pub const DEFAULT_MIN_AVAILABLE: MinAvailable = MinAvailable::of_percent(80);
 
-/// The floors of all workloads of a fleet as one cluster sees them: `min_available_percent` of what is wanted in all
+/// The floors of all workloads of a fleet as one cluster sees them: what must be available of what is wanted in all
 /// clusters, and what was seen ready in all others. Clusters that do not answer, and workloads that were not seen, have
 /// nothing ready. A kind without a count (a DaemonSet, say) serves the nodes it runs on, and needs nothing elsewhere.
 #[must_use]
@@ -52,7 +53,7 @@ pub fn floors(
     compiled: &Compiled,
     cluster: ClusterId,
     observation: &Observation,
-    min_available_percent: &dyn Fn(AppId) -> u32,
+    min_available: &dyn Fn(AppId) -> MinAvailable,
 ) -> Floors {
     let fleet = &compiled.fleet;
     let mut floors = Floors::new();
@@ -77,19 +78,12 @@ pub fn floors(
                 answering.filter_map(|(_, seen)| Some(seen.apps.get(&name)?.workloads.get(&workload.key)?.ready));
             let floor = Floor {
                 ready_elsewhere: ready.fold(0_u32, u32::saturating_add),
-                needed: share_of(total, min_available_percent(id)),
+                needed: min_available(id).needed(total),
             };
             floors.insert(Key::from(&object.key), floor);
         }
     }
     floors
-}
-
-/// `share_percent` of a total, rounded up.
-#[must_use]
-pub fn share_of(total: u32, share_percent: u32) -> u32 {
-    let needed = (u64::from(total) * u64::from(share_percent)).div_ceil(100);
-    u32::try_from(needed).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -126,9 +120,19 @@ mod tests {
     }
 
     #[test]
-    fn shares_round_up() {
-        for (total, percent, needed) in [(10, 80, 8), (3, 80, 3), (1, 1, 1), (0, 80, 0), (u32::MAX, 100, u32::MAX)] {
-            assert_eq!(share_of(total, percent), needed);
+    fn shares_round_up_and_counts_are_no_more_than_there_are() {
+        for (total, percent, count, needed) in [
+            (10, 80, 0, 8),
+            (3, 80, 0, 3),
+            (1, 1, 0, 1),
+            (0, 80, 3, 0),
+            (u32::MAX, 100, 0, u32::MAX),
+            (10, 0, 3, 3),
+            (2, 0, 3, 2),
+            (10, 80, 9, 9),
+            (10, 80, 3, 8),
+        ] {
+            assert_eq!(MinAvailable { percent, count }.needed(total), needed, "{percent}% and {count} of {total}");
         }
     }
 }

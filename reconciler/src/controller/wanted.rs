@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use fleetwright_compiler::base::labels::Labels;
 use fleetwright_compiler::base::{AppId, ClusterId, SmolStr};
-use fleetwright_compiler::model::{self, ClusterMode, CustomKind, Fleet};
+use fleetwright_compiler::model::{self, ClusterMode, CustomKind, Fleet, MinAvailable};
 use fleetwright_compiler::moves::is_there;
 use fleetwright_compiler::placements::{OutageState, PlacedApp, Record};
 use fleetwright_compiler::schedule::{self, Scenario};
@@ -21,7 +21,7 @@ use super::order::ClusterOrder;
 use crate::advance::{AdvanceError, Branches};
 use crate::apply::budget::{Approvals, Budget};
 use crate::apply::desired::{Desired, Intents};
-use crate::apply::floor::{self, DEFAULT_MIN_AVAILABLE_PERCENT};
+use crate::apply::floor::{self, DEFAULT_MIN_AVAILABLE};
 use crate::apply::inventory::AppName;
 use crate::apply::view::{Drift, FleetStop, Mode, Rules};
 use crate::cluster::{Key, ServiceAccount};
@@ -192,10 +192,10 @@ impl Wanted {
         self.compiled.fleet.settings.rendered_branch.as_deref()
     }
 
-    /// What must stay ready of an app before a cluster is lowered, in percent of what is wanted.
+    /// What must stay ready of an app before a cluster is lowered.
     #[must_use]
-    pub fn min_available_percent(&self, app: AppId) -> u32 {
-        self.compiled.fleet.app(app).min_available_percent.unwrap_or(DEFAULT_MIN_AVAILABLE_PERCENT)
+    pub fn min_available(&self, app: AppId) -> MinAvailable {
+        self.compiled.fleet.app(app).min_available.unwrap_or(DEFAULT_MIN_AVAILABLE)
     }
 
     /// The name of a workload in `placements/`.
@@ -227,7 +227,7 @@ impl Wanted {
         proven: &BTreeSet<SmolStr>,
     ) -> Option<ClusterOrder> {
         let of = self.clusters.get(cluster)?;
-        let min_available = |app: AppId| self.min_available_percent(app);
+        let min_available = |app: AppId| self.min_available(app);
         Some(ClusterOrder {
             fleet: self.fleet.clone(),
             recorded_uid: self.recorded_uid(cluster),

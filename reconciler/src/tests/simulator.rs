@@ -13,7 +13,7 @@ use fleetwright_compiler::base::SmolStr;
 use serde_json::{Value, json};
 
 use super::world::{Files, World, app, fleet};
-use crate::apply::floor::{DEFAULT_MIN_AVAILABLE_PERCENT, share_of};
+use crate::apply::floor::DEFAULT_MIN_AVAILABLE;
 use crate::apply::inventory::{NAMESPACE, PART_OF_LABEL};
 use crate::cluster::Key;
 use crate::controller::threads::step;
@@ -168,7 +168,7 @@ impl Simulation {
         for (name, after) in self.ready() {
             let total = total(&self.files, &name);
             let (Some(total), true) = (total, wanted.compiled().fleet.app_id("t", &name).is_some()) else { continue };
-            let needed = share_of(total, DEFAULT_MIN_AVAILABLE_PERCENT);
+            let needed = DEFAULT_MIN_AVAILABLE.needed(total);
             assert!(
                 after >= needed.min(before[&name]),
                 "{name}: {} ready became {after}, {needed} are needed\n{}",

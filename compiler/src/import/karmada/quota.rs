@@ -61,5 +61,8 @@ fn request(name: &SmolStr, field: &str, about: &mut About<'_>) -> Option<SmolStr
 /// Whether Karmada looks at a resource when it counts what bindings ask for. Extended resources are named bare.
 fn is_requested(name: &str) -> bool {
     let of_pods = !Quota::is_of_objects(name) && !matches!(name, "storage" | "pods");
-    of_pods && !name.starts_with("limits.") && !name.starts_with("count/") && !name.contains(".storageclass.storage.k8s.io/")
+    of_pods
+        && !name.starts_with("limits.")
+        && !name.starts_with("count/")
+        && !name.contains(".storageclass.storage.k8s.io/")
 }

@@ -11,7 +11,7 @@ use crate::api::{self, AppSpec, FailoverSpec, ObjectMatch, ObjectRule, Placement
 use crate::base::name::NameRule;
 use crate::base::{AppId, FileId, SmolStr, Spanned, TeamId};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::{App, ClusterSet, Object, Placement, Spread, Tide, TopologyKey};
+use crate::model::{App, ClusterSet, MinAvailable, Object, Placement, Spread, Tide, TopologyKey};
 
 /// The apps, ascending by (team, app), and the tides that move them.
 pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> (Vec<Arc<App>>, Vec<Arc<Tide>>) {
@@ -62,7 +62,8 @@ pub(super) fn apps(cx: &mut Lowering<'_>, docs: &Docs<'_>) -> (Vec<Arc<App>>, Ve
             let choice = object.spec.tide.as_ref().map(|tide| tide.value);
             let of_tide = tides.reach(cx, AppId(id), &app, choice);
             if !app.exclusive {
-                app.min_available_percent = app.min_available_percent.max(of_tide.min_available_percent);
+                let stated = app.min_available.into_iter().chain(of_tide.min_available);
+                app.min_available = stated.reduce(MinAvailable::and);
                 app.tide_steps = of_tide.steps;
             }
             app.depends_on = relations.depends_on(cx, AppId(id), file, object);
@@ -138,13 +139,13 @@ impl<'d> AppLowering<'_, '_, 'd> {
             (self.team, &team.name, team.file),
             (&name.value, &labels, self.file, spec),
         );
-        let placement::Resolved { mut placement, total, moves: Moves { mut min_available_percent, mut steps } } =
+        let placement::Resolved { mut placement, total, moves: Moves { mut min_available, mut steps } } =
             placement::resolve(self.cx, self.docs, &layers, &team, (self.file, &labels));
         let is = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
         if let Some(exclusive) = exclusive.as_ref().filter(|exclusive| exclusive.value) {
             self.in_one_cluster(exclusive, &mut placement);
             // the new copy waits for the old one to go, so that must not wait for the new one
-            min_available_percent = Some(0);
+            min_available = Some(MinAvailable::of_percent(0));
             // and a step raises first
             steps = None;
         }
@@ -200,7 +201,7 @@ impl<'d> AppLowering<'_, '_, 'd> {
             suspended: is(suspend),
             exclusive: is(exclusive),
             previous_names: Vec::new(),
-            min_available_percent,
+            min_available,
             steps,
             tide_steps: None,
             failover_after_secs,
@@ -348,20 +349,23 @@ mod tests {
         let tide = "apiVersion: fleetwright.io/v1alpha1\nkind: Tide\nmetadata: {name: day}\nspec: {timeZone: UTC, apps: \
                     {names: [web]}, phases: [{name: day, from: \"07:00\", replicas: 50%}], move: {minAvailable: 70%}}\n";
         for (spec, floor, after, flags) in [
-            ("", Some(70), None, [false; 3]),
-            (", placement: {move: {minAvailable: 90%}}", Some(90), None, [false; 3]),
-            (", placement: {move: {minAvailable: 60%}}", Some(70), None, [false; 3]),
-            (", placement: {move: {minAvailable: 60%}}, tide: Ignore", Some(60), None, [false; 3]),
+            ("", Some((70, 0)), None, [false; 3]),
+            (", placement: {move: {minAvailable: 90%}}", Some((90, 0)), None, [false; 3]),
+            (", placement: {move: {minAvailable: 60%}}", Some((70, 0)), None, [false; 3]),
+            (", placement: {move: {minAvailable: 60%}}, tide: Ignore", Some((60, 0)), None, [false; 3]),
+            (", placement: {move: {minAvailable: 3}}", Some((70, 3)), None, [false; 3]),
+            (", placement: {move: {minAvailable: 3}}, tide: Ignore", Some((0, 3)), None, [false; 3]),
             (", tide: Ignore, failover: {after: 90s}", None, Some(90), [false; 3]),
-            (", suspend: true, prune: false, exclusive: true", Some(0), None, [true; 3]),
-            (", suspend: false, prune: true, exclusive: false, failover: {}", Some(70), None, [false; 3]),
+            (", suspend: true, prune: false, exclusive: true", Some((0, 0)), None, [true; 3]),
+            (", suspend: false, prune: true, exclusive: false, failover: {}", Some((70, 0)), None, [false; 3]),
         ] {
             let spec = format!("{{namespace: shop{spec}}}");
             let strategy = |files: Files| files.edit("fleet.yaml", "Duplicated", "StaticWeight");
             let files = strategy(Files::shop()).app("web", &spec).with("policies/day.yaml", tide);
             let compiled = files.compiled();
             let app = &compiled.fleet.apps[0];
-            assert_eq!((app.min_available_percent, app.failover_after_secs), (floor, after), "{spec}");
+            let stated = app.min_available.map(|floor| (floor.percent, floor.count));
+            assert_eq!((stated, app.failover_after_secs), (floor, after), "{spec}");
             assert_eq!([app.suspended, app.keep_removed, app.exclusive], flags, "{spec}");
         }
     }

@@ -160,11 +160,10 @@ fn pools(cx: &mut Lowering<'_>, file: FileId, specs: &[Spanned<NodePoolSpec>]) -
         if let Some(most) = scalable_to
             && most.value < nodes.value
         {
-            cx.error(
-                codes::placement::CONTRADICTION,
-                Place::Span(file, most.span),
-                format!("`scalableTo: {}` is below the {} nodes there are", most.value, nodes.value),
-            );
+            let message = format!("`scalableTo: {}` is below the {} nodes there are", most.value, nodes.value);
+            cx.report(Diagnostic::new(codes::placement::CONTRADICTION, Place::Span(file, most.span), message).help(
+                "it is the most nodes that the pool may grow to, those of now included; leave it out where it does not grow",
+            ));
         }
         pools.push(Pool {
             name: name.value.clone(),

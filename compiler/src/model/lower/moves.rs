@@ -4,13 +4,13 @@ use super::Lowering;
 use crate::api::{Duration, IntOrPercent, MoveSpec, MoveWait};
 use crate::base::{FileId, Span, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
-use crate::model::Steps;
+use crate::model::{MinAvailable, Steps};
 
 /// What a `move` says.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moves {
-    /// What must be ready before a cluster is lowered, in percent of what is wanted.
-    pub min_available_percent: Option<u32>,
+    /// What must be ready before a cluster is lowered.
+    pub min_available: Option<MinAvailable>,
     /// The steps; `None`: at once.
     pub steps: Option<Steps>,
 }
@@ -28,7 +28,7 @@ pub(super) fn lower(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<MoveS
             .help("state the largest step, such as `max: 20%`; or remove `move`, and what a wider layer says counts"),
         );
     }
-    let min_available_percent = min_available.as_ref().and_then(|stated| percent(cx, file, stated));
+    let min_available = min_available.as_ref().map(|stated| stated.value.into());
     // the only thing there is to wait for
     let wait = wait.as_ref().map(|wait| match wait.value {
         MoveWait::Current => wait.span,
@@ -40,7 +40,7 @@ pub(super) fn lower(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<MoveS
         alone.into_iter().filter_map(|(name, span)| Some((name, span?))).for_each(|(name, span)| {
             without_steps(cx, file, name, span);
         });
-        return Moves { min_available_percent, steps: None };
+        return Moves { min_available, steps: None };
     };
     if let IntOrPercent::Int(0) | IntOrPercent::Percent(0) = max.value {
         cx.report(
@@ -53,7 +53,7 @@ pub(super) fn lower(cx: &mut Lowering<'_>, file: FileId, written: &Spanned<MoveS
         );
     }
     let steps = Steps { max: max.value, every_secs: secs(every).unwrap_or(0), deadline_secs: secs(deadline) };
-    Moves { min_available_percent, steps: Some(steps) }
+    Moves { min_available, steps: Some(steps) }
 }
 
 fn without_steps(cx: &mut Lowering<'_>, file: FileId, name: &str, span: Span) {
@@ -62,21 +62,4 @@ fn without_steps(cx: &mut Lowering<'_>, file: FileId, name: &str, span: Span) {
         Diagnostic::new(codes::placement::CONTRADICTION, Place::Span(file, span), message)
             .help("add the largest step, such as `max: 20%`, or remove this"),
     );
-}
-
-fn percent(cx: &mut Lowering<'_>, file: FileId, stated: &Spanned<IntOrPercent>) -> Option<u32> {
-    match stated.value {
-        IntOrPercent::Percent(percent) => Some(percent),
-        IntOrPercent::Int(count) => {
-            cx.report(
-                Diagnostic::new(
-                    codes::fields::NOT_YET,
-                    Place::Span(file, stated.span),
-                    format!("`minAvailable: {count}` is not supported yet: workloads of an app differ in their totals"),
-                )
-                .help("state a share of what is wanted, such as 80%"),
-            );
-            None
-        }
-    }
 }

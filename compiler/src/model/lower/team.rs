@@ -149,9 +149,11 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
             let message = format!("a quota on `{}` counts nothing: there is no such resource", name.value);
             let help = match nearest(name, QUOTA_NAMES.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>, \
+                None => {
+                    "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>, \
                          <class>.storageclass.storage.k8s.io/requests.storage"
-                    .to_owned(),
+                        .to_owned()
+                }
             };
             let place = Place::Span(file, name.span);
             cx.report(Diagnostic::new(codes::fields::INVALID_NAME, place, message).help(help));

@@ -84,8 +84,10 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], choice
             offers.push((cluster, offer));
         }
     }
+    let whole = offers.iter().any(|(_, offer)| offer.fits);
     let chosen: Vec<&(ClusterId, Offer)> = if copied {
-        offers.iter().collect()
+        // a copy of which a part lost its room is none any more
+        offers.iter().filter(|(at, offer)| offer.fits || !is_displaced(stage, id, tasks, *at)).collect()
     } else {
         let displaced = tasks.iter().any(|task| {
             !stage.view.is_bound(id, task.workload) && task.held.iter().any(|(_, held)| held.displaced > 0)
@@ -110,17 +112,32 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], choice
             }
         }
     }
-    if placed.iter().all(|n| *n == 0) {
-        keep(stage, id, tasks, copied, &mut rows);
-    }
+    let none = placed.iter().all(|n| *n == 0);
+    let kept: Vec<ClusterId> = match copied {
+        // as long as there is no whole one, what is left of the others stays
+        true if !whole => {
+            let held = tasks.iter().flat_map(|task| &task.held).map(|(cluster, _)| *cluster);
+            let left = held.filter(|at| none || is_displaced(stage, id, tasks, *at));
+            let seated = |at: &ClusterId| rows.iter().flatten().any(|row| row.cluster == *at);
+            left.filter(|at| !seated(at)).collect()
+        }
+        true => Vec::new(),
+        false => holds_most(stage, id, tasks).filter(|_| none).into_iter().collect(),
+    };
+    keep(stage, id, tasks, &kept, &mut rows);
     let parts = rows.into_iter().zip(placed);
     parts
         .map(|(rows, placed)| Placed { rows: merged(rows), placed, weights: Weights::Same, no_weight: false })
         .collect()
 }
 
-/// What runs has no place as a whole: it stays in the cluster that holds most of it, and copies stay in all.
-fn keep(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], copied: bool, rows: &mut [Vec<Row>]) {
+/// Whether pods of a part no longer fit in a cluster, and may go.
+fn is_displaced(stage: &Stage<'_, '_>, id: AppId, tasks: &[Task], cluster: ClusterId) -> bool {
+    tasks.iter().any(|task| !stage.view.is_bound(id, task.workload) && task.held(cluster).displaced > 0)
+}
+
+/// The cluster that holds most of a set that ran.
+fn holds_most(stage: &Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Option<ClusterId> {
     let mut held: Vec<(u64, Reverse<ClusterId>)> = Vec::new();
     let all = tasks.iter().flat_map(|task| &task.held);
     for (cluster, here) in all.filter(|(cluster, _)| ran(stage, id, tasks, *cluster)) {
@@ -129,14 +146,16 @@ fn keep(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], copied: bool, rows
             None => held.push((u64::from(here.all()), Reverse(*cluster))),
         }
     }
-    let most = held.into_iter().max().map(|(_, cluster)| cluster.0);
-    for (task, rows) in tasks.iter().zip(rows) {
-        let stays = |row: &&Row| (copied && ran(stage, id, tasks, row.cluster)) || Some(row.cluster) == most;
+    held.into_iter().max().map(|(_, cluster)| cluster.0)
+}
+
+/// What runs has no place as a whole: what ran of it in these clusters stays, whichever part.
+fn keep(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], clusters: &[ClusterId], rows: &mut [Vec<Row>]) {
+    for (task, rows) in tasks.iter().zip(rows).filter(|(task, _)| task.wanted > 0) {
+        let stays = |row: &&Row| clusters.contains(&row.cluster) && ran(stage, id, tasks, row.cluster);
         let leaving: Vec<Row> = task.rows.iter().filter(stays).copied().collect();
-        let wanted = if copied { u32::MAX } else { task.wanted };
-        if task.wanted > 0 {
-            rows.extend(seat::keep(stage, id, task, leaving, wanted));
-        }
+        let copied = stage.view.workload(id, task.workload).share == Share::Everywhere;
+        rows.extend(seat::keep(stage, id, task, leaving, if copied { u32::MAX } else { task.wanted }));
     }
 }
 

@@ -147,14 +147,15 @@ fn usage(stage: &mut Stage<'_, '_>, id: AppId, state: &AppState) -> AppUsage {
     }
     let (end, both) = (stage.usage_of(id, &target), stage.usage_of(id, &both));
     let quotas = &stage.view.fleet.team(stage.view.fleet.app(id).team).quota;
-    let of =
-        |(quota, (end, both)): (&Quota, (Vec<i128>, Vec<i128>))| {
-            let each = quota.hard.keys().zip(end.into_iter().zip(both));
-            let counts = each.map(|(resource, (end, both))| {
+    let of = |(quota, (end, both)): (&Quota, (Vec<i128>, Vec<i128>))| {
+        let each = quota.hard.keys().zip(end.into_iter().zip(both));
+        let counts = each.map(
+            |(resource, (end, both))| {
                 if quota.of_cluster.is_some() || Quota::is_of_objects(resource) { both } else { end }
-            });
-            counts.collect()
-        };
+            },
+        );
+        counts.collect()
+    };
     quotas.iter().zip(end.into_iter().zip(both)).map(of).collect()
 }
 

@@ -193,3 +193,25 @@ fn a_new_cluster_takes_no_place_of_another_workload() {
     assert_eq!(fleet.violations(&target), Vec::<String>::new());
     assert_eq!(seats(&target), (one, two));
 }
+
+#[test]
+fn copies_that_lost_their_room_take_the_app_along_where_its_clusters_are_limited() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    fleet.pool("b", "p", 5, "cpu=2000");
+    fleet.cluster("c").lifecycle = Lifecycle::Cordoned;
+    // in `b` the deployment takes one of the five nodes that the set needs
+    let app = fleet.app("job", Strategy::Duplicated).deployment_of(1, "cpu=1500");
+    let app = app.parts("main", &[("head", 1, "cpu=1500"), ("worker", 4, "cpu=1500")]);
+    fleet.add(app.spread(TopologyKey::Cluster, 1, Some(2)));
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "job"), fleet.seats_of(&target, "job", 2)), ("a=1 b=1".into(), "a=4".into()));
+    fleet.record_target(&target);
+    fleet.pool("a", "p", 2, "cpu=2000");
+    fleet.cluster("c").lifecycle = Lifecycle::Active;
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "job"), fleet.seats_of(&target, "job", 2)), ("a=1 c=1".into(), "c=4".into()));
+    // no head without its workers
+    assert_eq!(fleet.seats_of(&target, "job", 1), "c=1");
+    fleet.record_target(&target);
+    assert_eq!(fleet.schedule().apps, target.apps);
+}

@@ -1,5 +1,6 @@
 //! From a compiled fleet to a cluster and back: applied, changed, pruned, quiet.
 
+use fleetwright_compiler::model::MinAvailable;
 use fleetwright_compiler::source::{MemoryFiles, Overlay};
 use fleetwright_compiler::{Compiled, Session, compile, schedule};
 
@@ -219,7 +220,7 @@ fn ready_replicas_are_summed_over_the_clusters_that_answer() {
     ] {
         let clusters = [("a".into(), seen(here, 2)), ("b".into(), there)].into();
         let observation = Observation { clusters };
-        let found = floors(&compiled, cluster, &observation, &|_| 100);
+        let found = floors(&compiled, cluster, &observation, &|_| MinAvailable::of_percent(100));
         assert_eq!(found.get(&key(WEB)), Some(&Floor { ready_elsewhere, needed: 4 }), "{observation:?}");
     }
 }
