@@ -12,8 +12,9 @@ use super::{Deficit, Displaced, view};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::kinds::pod::PodFacts;
-use crate::model::{App, ClusterSet, Object, Share};
+use crate::model::{App, ClusterSet, Fleet, Object, Share};
 use crate::room::PoolRef;
+use crate::variants::Variants;
 
 /// The stage of a schedule.
 pub(super) struct Stage<'v, 'a> {
@@ -268,14 +269,7 @@ impl Stage<'_, '_> {
         });
         let mut usage = quota::usage(fleet, app, pods);
         if quota::counts_objects(&fleet.team(app.team).quota) {
-            let of = &variants.apps[id.index()];
-            let objects = objects_of(app, state).map(|(cluster, index)| {
-                let counted = &of.of(cluster).counted;
-                let at = counted.binary_search_by_key(&index, |(object, _)| *object).ok();
-                let beside = at.and_then(|at| counted.get(at)).map(|(_, counts)| counts);
-                Counted { cluster, resource: &app.objects[index].resource, beside }
-            });
-            quota::add_objects(fleet, app, &mut usage, objects);
+            add_objects(fleet, variants, id, state, &mut usage);
         }
         usage
     }
@@ -315,6 +309,18 @@ impl Stage<'_, '_> {
     pub fn pod(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<&PodFacts> {
         self.view.variants.apps[id.index()].of(cluster).workloads[workload].pod.as_deref()
     }
+}
+
+/// Adds what the objects of an app count to what its pods use.
+pub(super) fn add_objects(fleet: &Fleet, variants: &Variants, id: AppId, state: &AppState, usage: &mut AppUsage) {
+    let (app, of) = (fleet.app(id), &variants.apps[id.index()]);
+    let objects = objects_of(app, state).map(|(cluster, index)| {
+        let counted = &of.of(cluster).counted;
+        let at = counted.binary_search_by_key(&index, |(object, _)| *object).ok();
+        let beside = at.and_then(|at| counted.get(at)).map(|(_, counts)| counts);
+        Counted { cluster, resource: &app.objects[index].resource, beside }
+    });
+    quota::add_objects(fleet, app, usage, objects);
 }
 
 /// The objects that an app has in clusters, as quotas count them: workloads where they run, everything else where any of

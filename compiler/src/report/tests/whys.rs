@@ -249,7 +249,7 @@ fn the_arithmetic_of_a_room() {
         )
         .app("agent", "{namespace: shop, placement: {replicas: {strategy: Duplicated}}}")
         .with("teams/shop/agent/agent.yaml", daemon)
-        .edit("teams/shop.yaml", "[{name: shop}]}", "[{name: shop}], quota: [{hard: {requests.cpu: 4, pods: 50}}]}");
+        .edit("teams/shop.yaml", "[{name: shop}]}", "[{name: shop}], quota: [{hard: {requests.cpu: 4, pods: 50, count/deployments.apps: 9}}]}");
     let text = report(&files, "web", "us-a").to_text(false);
     let (_, rest) = text.split_once("\nus-a  ").unwrap();
     let (section, _) = rest.split_once("\nPlacement comes from").unwrap();
@@ -267,6 +267,7 @@ clusters/us-a.yaml:3:18
   division: each seat goes to the largest weight / (2 x seats + 1)
     apps/Deployment/web: weight 2, 3 seats; its quotient for the next is 2/7
   quota of the team
+    count/deployments.apps: 2 of 9 used, 2 of it by shop/web; one more replica adds 0  (teams/shop.yaml:4:44)
     pods: 9 of 50 used, 5 of it by shop/web; one more replica adds 1  (teams/shop.yaml:4:44)
     requests.cpu: 3.3 of 4 used, 2.5 of it by shop/web; one more replica adds 0.5  (teams/shop.yaml:4:44)
 "

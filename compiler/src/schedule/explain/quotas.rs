@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use super::QuotaUse;
 use crate::base::{AppId, ClusterId};
-use crate::model::{Fleet, Quota};
+use crate::model::Fleet;
 use crate::schedule::ledger::Ledger;
+use crate::schedule::quota::AppUsage;
+use crate::schedule::stage::add_objects;
+use crate::schedule::state::{AppState, Row, Weights, WorkloadState};
 use crate::schedule::view::{View, is_daemon};
 use crate::schedule::{Target, quota};
 use crate::variants::Variants;
@@ -27,7 +30,8 @@ pub(super) fn quotas(
         return Vec::new();
     }
     for of in fleet.app_ids().filter(|of| fleet.app(*of).team == app.team) {
-        let usage = usage(fleet, variants, target, ledger, view, of);
+        let mut usage = usage(fleet, variants, target, ledger, view, of);
+        add_objects(fleet, variants, of, &state(fleet, target, of), &mut usage);
         for (all, row) in used.iter_mut().zip(&usage) {
             for (all, one) in all.iter_mut().zip(row) {
                 *all = all.saturating_add(*one);
@@ -39,19 +43,55 @@ pub(super) fn quotas(
     }
     let lead = view.app(id).lead;
     let pod = lead.and_then(|lead| view.pod(id, lead, cluster));
+    let more = objects_of_one_more(fleet, variants, target, (id, cluster), lead);
     let mut rows = Vec::new();
     let each = quotas.iter().enumerate().zip(used.iter().zip(&own));
     for ((at, quota), (used, own)) in each.filter(|((_, quota), _)| quota.clusters.contains(cluster)) {
-        for (((resource, hard), used), own) in quota.hard.iter().zip(used).zip(own) {
-            if Quota::is_of_objects(resource) {
-                continue;
-            }
+        for ((((resource, hard), used), own), objects) in quota.hard.iter().zip(used).zip(own).zip(&more[at]) {
             let counted = lead.and_then(|lead| view.workload(id, lead).autoscaled).map_or(1, |a| a.counted_for_each());
-            let each = quota::amount(resource, pod).saturating_mul(i128::from(counted));
+            let of_pods = quota::amount(resource, pod).saturating_mul(i128::from(counted));
+            let each = of_pods.saturating_add(*objects);
             rows.push(QuotaUse { quota: at, resource: resource.clone(), used: *used, own: *own, each, hard: *hard });
         }
     }
     rows
+}
+
+/// What an app is, as far as its objects are asked for.
+fn state(fleet: &Fleet, target: &Target, id: AppId) -> AppState {
+    let mut state = AppState::default();
+    let nothing = || WorkloadState { weights: Weights::Same, rows: Vec::new() };
+    state.workloads.resize_with(fleet.app(id).workloads.len(), nothing);
+    let Some(target) = target.apps.get(id.index()) else { return state };
+    state.clusters = target.clusters.clone();
+    for seat in &target.seats {
+        if let Some(workload) = state.workloads.get_mut(usize::from(seat.workload)) {
+            workload.rows.push(Row { cluster: seat.cluster, pool: None, replicas: seat.replicas });
+        }
+    }
+    state
+}
+
+/// What the objects count, by quota and resource, that come to a cluster with one more replica of the workload that leads.
+fn objects_of_one_more(
+    fleet: &Fleet,
+    variants: &Variants,
+    target: &Target,
+    (id, cluster): (AppId, ClusterId),
+    lead: Option<usize>,
+) -> AppUsage {
+    let app = fleet.app(id);
+    let none = || quota::usage(fleet, app, std::iter::empty());
+    let (mut now, mut then) = (none(), none());
+    let mut state = state(fleet, target, id);
+    add_objects(fleet, variants, id, &state, &mut now);
+    state.clusters.insert(cluster);
+    if let Some(workload) = lead.and_then(|lead| state.workloads.get_mut(lead)) {
+        workload.rows.push(Row { cluster, pool: None, replicas: 1 });
+    }
+    add_objects(fleet, variants, id, &state, &mut then);
+    let more = |(then, now): (Vec<i128>, Vec<i128>)| then.into_iter().zip(now).map(|(then, now)| then - now).collect();
+    then.into_iter().zip(now).map(more).collect()
 }
 
 fn usage(
@@ -61,7 +101,7 @@ fn usage(
     ledger: &mut Ledger,
     view: &View<'_>,
     id: AppId,
-) -> quota::AppUsage {
+) -> AppUsage {
     let app = fleet.app(id);
     let mut counts: BTreeMap<(u16, ClusterId), u32> = BTreeMap::new();
     for seat in target.apps.get(id.index()).into_iter().flat_map(|app| &app.seats) {

@@ -165,3 +165,22 @@ fn a_cluster_without_room_for_its_floor_takes_nothing_new() {
         assert_eq!((fleet.seats(&target, "web").as_str(), fleet.violations(&target)), (expected, vec![]), "{runs}");
     }
 }
+
+#[test]
+fn what_runs_where_no_estimator_sees_room_stays_and_does_not_grow() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("a", "p0", 1, "cpu=4000");
+    fleet.pool("a", "p1", 3, "cpu=4000");
+    fleet.pool("b", "p0", 0, "cpu=4000");
+    let job = fleet.app("job", Strategy::Duplicated).deployment_of(1, "cpu=1500").clusters(fleet.set(&["a"]));
+    let fill = fleet.app("fill", Strategy::Duplicated).deployment_of(6, "cpu=1000").clusters(fleet.set(&["a"]));
+    let web = fleet.app("web", Strategy::DynamicWeight).deployment_of(3, "cpu=3000").weigh_by("told");
+    fleet.add(job).add(fill).add(web);
+    fleet.runs("job", "a/p0=1").runs("fill", "a/p0=2 a/p1=4").runs("web", "a/p0=1").divided_otherwise("web");
+    let of = |cluster: &str, room: u64| (("team".into(), cluster.into()), [(None, room)].into());
+    fleet.record.estimates.insert("told".into(), [of("a", 0), of("b", 3)].into());
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "a=1");
+    fleet.record_target(&target);
+    assert_eq!(fleet.placed("web"), "a=1");
+}
