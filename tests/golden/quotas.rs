@@ -186,7 +186,12 @@ fn a_quota_of_each_cluster_is_rendered() {
         full.rendered.files(cluster).iter().for_each(|file| file.write(&full.fleet, &mut text));
         let quota =
             text.split("---\n").find(|document| document.contains("kind: ResourceQuota")).expect("there is one");
-        let kept = ["namespace: t", "requests.cpu: \"8\"", "requests.storage: \"500Gi\"", "k8s.io/requests.storage: \"400Gi\""];
+        let kept = [
+            "namespace: t",
+            "requests.cpu: \"8\"",
+            "requests.storage: \"500Gi\"",
+            "k8s.io/requests.storage: \"400Gi\"",
+        ];
         assert!(kept.iter().all(|line| quota.contains(line)), "{quota}");
     }
     let total = compiled(&fleet(&json!({ "hard": { "requests.cpu": "16" } }), 8));

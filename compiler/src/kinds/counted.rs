@@ -1,8 +1,8 @@
-//! What objects count under a ResourceQuota beside themselves: the storage that claims ask for, and the load balancers and node
-//! ports of Services.
+//! What the names of a ResourceQuota count, and what objects count beside themselves: the storage that claims ask for, and the
+//! load balancers and node ports of Services.
 //!
-//! Names are those of a ResourceQuota. Source: the quota evaluators of Kubernetes (`pkg/quota/v1/evaluator/core`, 1.34). A claim
-//! that names no class gets the default one of its cluster, which no file says: it counts under no class here.
+//! Source: the quota evaluators of Kubernetes (`pkg/quota/v1/evaluator/core`, 1.34). A claim that names no class gets the default
+//! one of its cluster, which no file says: it counts under no class here.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -28,10 +28,49 @@ pub fn is_counted(name: &str) -> bool {
     }
 }
 
-/// The resource in whose unit an amount of such a name is.
+/// What a resource of a quota counts, if it is objects: their plural name, with the group where there is one
+/// (`deployments.apps`). The core kinds that Kubernetes counts by their bare names are counted so, too.
 #[must_use]
-pub fn unit(name: &str) -> &'static str {
-    if name.ends_with(STORAGE) { "storage" } else { "pods" }
+pub fn objects(resource: &str) -> Option<&str> {
+    const BARE: [&str; 7] = [
+        "configmaps",
+        "persistentvolumeclaims",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "serviceaccounts",
+        "services",
+    ];
+    let counted = resource.strip_prefix("count/").or_else(|| BARE.contains(&resource).then_some(resource));
+    counted.filter(|name| *name != "pods")
+}
+
+/// The resource whose unit a name of a ResourceQuota is in; `None` for what no quota counts. Kubernetes reads `cpu`, `memory` and
+/// huge pages as requests.
+#[must_use]
+pub fn unit(name: &str) -> Option<&str> {
+    if is_counted(name) {
+        return Some(if name.ends_with(STORAGE) { "storage" } else { "pods" });
+    }
+    if name == "limits.storage" || name.contains(".storageclass.storage.k8s.io/") {
+        return None;
+    }
+    match name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")) {
+        Some("") => None,
+        Some(resource) => Some(resource),
+        None if matches!(name, "cpu" | "memory" | "ephemeral-storage" | "pods") => Some(name),
+        None if name.starts_with("hugepages-") => Some(name),
+        // Objects are counted in whole ones, as pods are.
+        None if name == "count/pods" || objects(name).is_some_and(|plural| !plural.is_empty()) => Some("pods"),
+        None => None,
+    }
+}
+
+/// Whether a resource of a quota counts objects, or what they ask for: what an app has of it where it is, with replicas or
+/// without.
+#[must_use]
+pub fn is_of_objects(resource: &str) -> bool {
+    objects(resource).is_some() || is_counted(resource)
 }
 
 /// What an object counts beside itself; nothing for most kinds. What is no number there, the schema of the kind has refused.

@@ -6,7 +6,6 @@ use super::ClusterSet;
 use crate::api::Survive;
 use crate::base::labels::Labels;
 use crate::base::{ClusterId, FileId, SmolStr, Span};
-use crate::kinds::counted;
 use crate::parse::ObjKey;
 
 /// A team.
@@ -92,54 +91,6 @@ pub struct Quota {
     pub clusters: ClusterSet,
     /// The one cluster it counts in, where it holds for each cluster by itself: such a quota is one of these for each.
     pub of_cluster: Option<ClusterId>,
-}
-
-impl Quota {
-    /// What a resource of a quota counts, if it is objects: their plural name, with the group where there is one
-    /// (`deployments.apps`). The core kinds that Kubernetes counts by their bare names are counted so, too.
-    #[must_use]
-    pub fn counts_objects(resource: &str) -> Option<&str> {
-        const BARE: [&str; 7] = [
-            "configmaps",
-            "persistentvolumeclaims",
-            "replicationcontrollers",
-            "resourcequotas",
-            "secrets",
-            "serviceaccounts",
-            "services",
-        ];
-        let counted = resource.strip_prefix("count/").or_else(|| BARE.contains(&resource).then_some(resource));
-        counted.filter(|name| *name != "pods")
-    }
-
-    /// The resource whose unit a name of a ResourceQuota is in; `None` for what no quota counts. Kubernetes reads `cpu`, `memory` and huge pages as requests.
-    #[must_use]
-    pub fn unit(name: &str) -> Option<&str> {
-        if counted::is_counted(name) {
-            return Some(counted::unit(name));
-        }
-        if name == "limits.storage" || name.contains(".storageclass.storage.k8s.io/") {
-            return None;
-        }
-        match name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")) {
-            Some("") => None,
-            Some(resource) => Some(resource),
-            None if matches!(name, "cpu" | "memory" | "ephemeral-storage" | "pods") => Some(name),
-            None if name.starts_with("hugepages-") => Some(name),
-            // Objects are counted in whole ones, as pods are.
-            None if name == "count/pods" || Self::counts_objects(name).is_some_and(|plural| !plural.is_empty()) => {
-                Some("pods")
-            }
-            None => None,
-        }
-    }
-
-    /// Whether a resource of a quota counts objects, or what they ask for: what an app has of it where it is, with replicas or
-    /// without.
-    #[must_use]
-    pub fn is_of_objects(resource: &str) -> bool {
-        Self::counts_objects(resource).is_some() || counted::is_counted(resource)
-    }
 }
 
 /// Whether (group, kind) pairs, each with `*` for any, cover a kind.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::{ClusterId, Resources, SmolStr, TeamId};
+use crate::kinds::counted;
 use crate::kinds::pod::PodFacts;
 use crate::model::{App, Fleet, Quota};
 
@@ -108,7 +109,7 @@ pub fn add_objects<'a>(fleet: &Fleet, app: &App, usage: &mut AppUsage, objects: 
         let here = fleet.team(app.team).quota.iter().zip(&mut *usage).filter(|(q, _)| q.clusters.contains(cluster));
         for (quota, used) in here {
             for (name, used) in quota.hard.keys().zip(used) {
-                *used += match Quota::counts_objects(name) {
+                *used += match counted::objects(name) {
                     Some(counted) => i128::from(counted == resource),
                     None => beside.map_or(0, |beside| beside.get(name)),
                 };
@@ -120,7 +121,7 @@ pub fn add_objects<'a>(fleet: &Fleet, app: &App, usage: &mut AppUsage, objects: 
 /// Whether any quota of a team counts objects, or what they ask for.
 #[must_use]
 pub fn counts_objects(quotas: &[Quota]) -> bool {
-    quotas.iter().flat_map(|quota| quota.hard.keys()).any(|name| Quota::is_of_objects(name))
+    quotas.iter().flat_map(|quota| quota.hard.keys()).any(|name| counted::is_of_objects(name))
 }
 
 /// A quota of one cluster: what is left of each resource, and the most allowed.
@@ -205,9 +206,9 @@ pub fn amount(resource: &SmolStr, facts: Option<&PodFacts>) -> i128 {
         return 1;
     }
     let Some(facts) = facts else { return 0 };
-    if Quota::is_of_objects(resource) {
+    if counted::is_of_objects(resource) {
         // of objects, those that are made for each pod
-        return facts.claims.get(Quota::counts_objects(resource).unwrap_or(resource));
+        return facts.claims.get(counted::objects(resource).unwrap_or(resource));
     }
     match (resource.strip_prefix("limits."), resource.strip_prefix("requests.")) {
         (Some(resource), _) => facts.limits.get(resource),

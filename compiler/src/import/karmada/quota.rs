@@ -7,7 +7,7 @@ use crate::api::{ClusterSelector, QuotaScope, QuotaSpec};
 use crate::base::{SmolStr, Spanned};
 use crate::import::repository::placeless;
 use crate::import::{About, Fate};
-use crate::model::Quota;
+use crate::kinds::counted;
 
 /// `overall` for the sum, and each assignment for its cluster.
 pub(super) fn convert(quota: &FederatedQuota, about: &mut About<'_>) -> Vec<Spanned<QuotaSpec>> {
@@ -28,7 +28,7 @@ pub(super) fn convert(quota: &FederatedQuota, about: &mut About<'_>) -> Vec<Span
         let field = format!("spec.staticAssignments[{at}]");
         let mut counted = BTreeMap::new();
         for (name, quantity) in hard {
-            if Quota::unit(name).is_some() {
+            if counted::unit(name).is_some() {
                 counted.insert(placeless(name.clone()), placeless(quantity.clone()));
             } else {
                 about.say(Fate::NoCounterpart, &field, format!("`{name}` is not counted here"));
@@ -60,7 +60,7 @@ fn request(name: &SmolStr, field: &str, about: &mut About<'_>) -> Option<SmolStr
 
 /// Whether Karmada looks at a resource when it counts what bindings ask for. Extended resources are named bare.
 fn is_requested(name: &str) -> bool {
-    let of_pods = !Quota::is_of_objects(name) && !matches!(name, "storage" | "pods");
+    let of_pods = !counted::is_of_objects(name) && !matches!(name, "storage" | "pods");
     of_pods
         && !name.starts_with("limits.")
         && !name.starts_with("count/")

@@ -145,7 +145,7 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
         {
             cx.check_resource(file, name, resource);
         }
-        let Some(unit) = Quota::unit(name) else {
+        let Some(unit) = counted::unit(name) else {
             let message = format!("a quota on `{}` counts nothing: there is no such resource", name.value);
             let help = match nearest(name, QUOTA_NAMES.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),

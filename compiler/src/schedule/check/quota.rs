@@ -27,7 +27,7 @@ fn one(
     (team, quota, resource, hard): (&SmolStr, &Quota, &SmolStr, i128),
     violations: &mut Vec<String>,
 ) {
-    let of_objects = Quota::is_of_objects(resource);
+    let of_objects = counted::is_of_objects(resource);
     if of_objects {
         objects(inputs, apps, (team, quota, resource, hard), violations);
     }
@@ -146,7 +146,7 @@ fn in_cluster(inputs: &Inputs<'_>, app: &AppFacts<'_>, cluster: ClusterId, resou
         let allowed = object.only.as_ref().is_none_or(|only| only.contains(cluster));
         there && (allowed || wanted)
     };
-    let counts = |(index, object): (usize, &Object)| match Quota::counts_objects(resource) {
+    let counts = |(index, object): (usize, &Object)| match counted::objects(resource) {
         Some(plural) => i128::from(object.resource == plural),
         None => {
             let all = &inputs.variants.apps[app.id.index()].of(cluster).counted;
@@ -173,7 +173,7 @@ fn amount(
     let each = match (resource.as_str(), pod) {
         ("pods" | "count/pods", _) => 1,
         (_, None) => 0,
-        (name, Some(pod)) if Quota::is_of_objects(name) => {
+        (name, Some(pod)) if counted::is_of_objects(name) => {
             pod.claims.get(if name == "count/persistentvolumeclaims" { counted::CLAIMS } else { name })
         }
         (name, Some(pod)) => match name.split_once('.') {

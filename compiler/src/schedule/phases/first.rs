@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
+use crate::kinds::counted;
 use crate::model::Quota;
 use crate::room::{Excess, PoolRef};
 use crate::schedule::Displaced;
@@ -151,7 +152,7 @@ fn usage(stage: &mut Stage<'_, '_>, id: AppId, state: &AppState) -> AppUsage {
         let each = quota.hard.keys().zip(end.into_iter().zip(both));
         let counts = each.map(
             |(resource, (end, both))| {
-                if quota.of_cluster.is_some() || Quota::is_of_objects(resource) { both } else { end }
+                if quota.of_cluster.is_some() || counted::is_of_objects(resource) { both } else { end }
             },
         );
         counts.collect()
