@@ -6,6 +6,9 @@ use fleetwright_compiler::{CompileError, Compiled, Session, compile};
 use fleetwright_tests::fleet::{FleetBuilder, deployment, open_team, pool};
 use serde_json::{Value, json};
 
+const NIGHT: &str = "apiVersion: fleetwright.io/v1alpha1\nkind: Tide\nmetadata: {name: day}\nspec:\n  timeZone: UTC\n  apps: {names: \
+                     [db]}\n  phases: [{name: day, from: \"07:00\", replicas: 100%}, {name: night, from: \"19:00\", replicas: 8}]\n";
+
 fn set(replicas: u32) -> Value {
     let mut set = deployment("db", replicas, "1", "1Gi");
     set["kind"] = json!("StatefulSet");
@@ -118,4 +121,46 @@ fn no_two_clusters_can_run_the_same_pod() {
             compiled(&fleet(replicas, start, &divide, per_cluster.as_ref())).map(|_| ()).err().unwrap_or_default();
         assert_eq!(said, expected, "{replicas} replicas from {start:?}, {per_cluster:?}");
     }
+}
+
+/// What can never run there takes no numbers, and what may run in another phase or is recorded does.
+#[test]
+fn numbers_are_taken_where_pods_may_be() {
+    let divide = |only: Value| json!([{ "match": { "kind": "StatefulSet" }, "clusters": only, "divide": true }]);
+    let anywhere = json!([{ "match": { "kind": "StatefulSet" }, "divide": true }]);
+    let c = |fleet: FleetBuilder| fleet.cluster("c", json!({ "nodePools": [pool("general", 10, "8", "64Gi")] }));
+    // `c` has no weight
+    assert_eq!(compiled(&c(fleet(5, Some(100), &anywhere, None))).map(|_| ()), Ok(()));
+    // nor may it be in `c`, where the pods are numbered as in `a`
+    let spec = |start: u32, only: Value| {
+        json!({
+            "namespace": "t",
+            "placement": { "replicas": { "strategy": "DynamicWeight" } },
+            "objects": divide(only),
+            "overrides": [{
+                "target": { "kind": "StatefulSet" },
+                "clusters": { "names": ["b"] },
+                "patch": { "spec": { "ordinals": { "start": start } } },
+            }],
+        })
+    };
+    let of = |spec: Value| c(fleet(4, None, &json!([]), None)).app("t", "db", spec, &[set(4)]);
+    assert_eq!(compiled(&of(spec(5, json!({ "names": ["a", "b"] })))).map(|_| ()), Ok(()));
+    let said = compiled(&of(spec(5, json!({})))).err().unwrap_or_default();
+    assert!(said.contains("a (db-0 to db-3) and c (db-0 to db-3)"), "{said}");
+    // 4 by day, 8 by night
+    let night = of(spec(5, json!({ "names": ["a", "b"] }))).file("policies/day.yaml", NIGHT);
+    let said = compiled(&night).err().unwrap_or_default();
+    assert!(said.contains("a (db-0 to db-7) and b (db-5 to db-12)"), "{said}");
+    let apart = of(spec(8, json!({ "names": ["a", "b"] }))).file("policies/day.yaml", NIGHT);
+    assert_eq!(compiled(&apart).map(|_| ()), Ok(()));
+    // it goes from `a` to `c`, and until it has, its pods are in both
+    let row = |cluster: &str, replicas: u32| json!({ "cluster": cluster, "replicas": replicas });
+    let placed = json!([{ "app": "db", "clusters": ["a", "b"], "workloads": [
+        { "workload": "apps/StatefulSet/db", "weights": "b3:0", "seats": [row("a", 2), row("b", 2)] },
+    ] }]);
+    let moved = of(spec(5, json!({ "names": ["b", "c"] })));
+    assert_eq!(compiled(&moved).map(|_| ()), Ok(()));
+    let said = compiled(&moved.placements("t", placed)).err().unwrap_or_default();
+    assert!(said.contains("a (db-0 to db-1) and c (db-0 to db-3)"), "{said}");
 }

@@ -171,6 +171,34 @@ fn what_objects_ask_for_is_counted_after_overrides() {
     }
 }
 
+/// The parts of a set count like other pods: a head and workers with 10 Gi each.
+#[test]
+fn storage_of_the_parts_of_a_set_is_counted() {
+    let template = web(1)["spec"]["template"].clone();
+    let cluster = |workers: u32| {
+        json!({
+            "apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": { "name": "web" },
+            "spec": {
+                "headGroupSpec": { "rayStartParams": {}, "template": template },
+                "workerGroupSpecs": [{ "groupName": "all", "replicas": workers, "minReplicas": 0, "maxReplicas": workers,
+                    "rayStartParams": {}, "template": template }],
+            },
+        })
+    };
+    let spec = json!({ "namespace": "t", "placement": { "replicas": { "strategy": "StaticWeight" } } });
+    let of = |workers: u32| {
+        let quota = json!({ "hard": { "requests.storage": "40Gi" } });
+        let kinds = json!({ "allow": [{ "group": "ray.io", "kind": "RayCluster" }] });
+        let team = json!({ "namespaces": [{ "name": "t" }], "kinds": kinds, "quota": [quota] });
+        compiled(&fleet(&quota, 1).team("t", team).app("t", "web", spec.clone(), &[web(1), cluster(workers)]))
+    };
+    // beside the pod of the Deployment
+    assert_eq!((replicas(&of(2)), short(&of(2))), (4, Vec::new()));
+    assert_eq!(replicas(&of(3)), 0);
+    let said = "the team's quota allows 40Gi requests.storage: 0 are used, 50Gi more are asked for";
+    assert_eq!(short(&of(3)), [said]);
+}
+
 /// A quota of each cluster caps the division there, names the cluster, and is kept by Kubernetes, too.
 #[test]
 fn a_quota_of_each_cluster_is_rendered() {

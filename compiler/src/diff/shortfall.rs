@@ -24,7 +24,8 @@ pub struct AppShortfall {
     pub shortfall: Shortfall,
 }
 
-/// What could not be done for an app. Amounts are quantities: CPU in cores, all else as Kubernetes writes them.
+/// What could not be done for an app. Amounts are quantities for people: CPU in cores, memory and storage in Gi at the most, of no
+/// more than three decimals; what is missing is rounded up, all else down.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(tag = "shortfall", rename_all_fields = "camelCase")]
 pub enum Shortfall {

@@ -3,15 +3,19 @@
 //! Pure: no clock, no functions of our own. Invariants: an expression names only fields of the object and what it binds
 //! itself, and calls only functions that exist, so that a typing mistake is found when it is written and not when a cluster
 //! burns; it is short and not deep, so that no text exhausts a stack; comprehensions nest at most `MOST_NESTED` deep.
-//! The only module that names the CEL crate.
+//! The only module, with the one below it, that names the CEL crate.
+
+mod sorts;
 
 use std::fmt;
 use std::sync::Arc;
 
-use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
+use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use cel::objects::{Key, Map};
 use cel::{Context, ExecutionError, Program, Value as CelValue};
 use serde_json::Value;
+
+use sorts::{Sort, sort_of};
 
 /// The fields of an object that expressions may name.
 pub const FIELDS: [&str; 6] = ["apiVersion", "data", "kind", "metadata", "spec", "status"];
@@ -203,115 +207,6 @@ fn check(expression: &IdedExpr, bound: &mut Vec<String>, nested: usize) -> Resul
     }
 }
 
-/// What an expression gives, as far as its text alone tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
-    Bool,
-    Number,
-    Text,
-    List,
-    Map,
-    Null,
-}
-
-impl Sort {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Bool => "true or false",
-            Self::Number => "a number",
-            Self::Text => "a text",
-            Self::List => "a list",
-            Self::Map => "a map",
-            Self::Null => "null",
-        }
-    }
-}
-
-/// What an expression gives; `None` where the object decides. `bound` are variables of comprehensions, the innermost last.
-/// Nothing is said of what is compared: CEL compares values of all sorts.
-fn sort_of(expression: &IdedExpr, bound: &mut Vec<(String, Option<Sort>)>) -> Result<Option<Sort>, BadExpression> {
-    Ok(match &expression.expr {
-        Expr::Literal(literal) => match literal {
-            LiteralValue::Boolean(_) => Some(Sort::Bool),
-            LiteralValue::Int(_) | LiteralValue::UInt(_) | LiteralValue::Double(_) => Some(Sort::Number),
-            LiteralValue::String(_) | LiteralValue::Bytes(_) => Some(Sort::Text),
-            LiteralValue::Null => Some(Sort::Null),
-        },
-        Expr::Ident(name) => match bound.iter().rev().find(|(known, _)| known == name) {
-            Some((_, sort)) => *sort,
-            None => match name.as_str() {
-                "apiVersion" | "kind" => Some(Sort::Text),
-                "metadata" | "spec" | "status" => Some(Sort::Map),
-                _ => None,
-            },
-        },
-        Expr::Select(select) => {
-            sort_of(&select.operand, bound)?;
-            select.test.then_some(Sort::Bool)
-        }
-        Expr::List(_) => Some(Sort::List),
-        Expr::Map(_) => Some(Sort::Map),
-        Expr::Call(call) => call_gives(call, bound)?,
-        Expr::Comprehension(comprehension) => {
-            let gathers = sort_of(&comprehension.accu_init, bound)?;
-            let outer = bound.len();
-            bound.push((comprehension.iter_var.clone(), None));
-            bound.extend(comprehension.iter_var2.clone().map(|name| (name, None)));
-            bound.push((comprehension.accu_var.clone(), gathers));
-            let gives = sort_of(&comprehension.loop_step, bound).and_then(|_| sort_of(&comprehension.result, bound));
-            bound.truncate(outer);
-            gives?
-        }
-        Expr::Struct(_) | Expr::Unspecified => None,
-    })
-}
-
-fn call_gives(call: &CallExpr, bound: &mut Vec<(String, Option<Sort>)>) -> Result<Option<Sort>, BadExpression> {
-    let arguments = call.args.iter().map(|argument| sort_of(argument, bound)).collect::<Result<Vec<_>, _>>()?;
-    let says_yes_or_no = |what: &str, of: &Option<Sort>| match of {
-        None | Some(Sort::Bool) => Ok(()),
-        Some(other) => {
-            let message = format!("{what} takes what is true or false, and not {}", other.words());
-            Err(BadExpression { message, at: None })
-        }
-    };
-    let of_both = || {
-        let known: Vec<Sort> = arguments.iter().filter_map(|sort| *sort).collect();
-        known.first().copied()
-    };
-    Ok(match call.func_name.as_str() {
-        operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT => {
-            let shown = call.func_name.trim_matches('_');
-            arguments.iter().try_for_each(|argument| says_yes_or_no(&format!("`{shown}`"), argument))?;
-            Some(Sort::Bool)
-        }
-        operators::EQUALS
-        | operators::NOT_EQUALS
-        | operators::LESS
-        | operators::LESS_EQUALS
-        | operators::GREATER
-        | operators::GREATER_EQUALS
-        | operators::IN
-        | operators::NOT_STRICTLY_FALSE
-        | "contains"
-        | "startsWith"
-        | "endsWith" => Some(Sort::Bool),
-        "size" | "int" | "uint" | "double" | operators::NEGATE => Some(Sort::Number),
-        operators::SUBSTRACT | operators::MULTIPLY | operators::DIVIDE | operators::MODULO => Some(Sort::Number),
-        "string" => Some(Sort::Text),
-        operators::ADD => of_both(),
-        operators::CONDITIONAL => {
-            says_yes_or_no("the condition of `? :`", arguments.first().unwrap_or(&None))?;
-            // where the branches differ, what comes out is not known
-            match arguments.get(1..) {
-                Some([a, b]) if a == b => *a,
-                Some(_) | None => None,
-            }
-        }
-        _ => None,
-    })
-}
-
 /// The byte of a line and column, both counted from 1, columns in characters.
 fn offset(text: &str, (line, column): (isize, isize)) -> Option<usize> {
     let (line, column) = (usize::try_from(line).ok()?.checked_sub(1)?, usize::try_from(column).ok()?.checked_sub(1)?);
@@ -426,7 +321,7 @@ mod tests {
             ("string(status.a)", None, "it gives a text"),
             ("status.a && 'x'", None, "`&&` takes what is true or false, and not a text"),
             ("!size(status.a)", None, "`!` takes what is true or false, and not a number"),
-            ("status.a.all(c, 1)", None, "takes what is true or false, and not a number"),
+            ("status.a.all(c, 1)", None, "what is asked of each item must be true or false, and not a number"),
             ("size(status.a) ? true : false", None, "the condition of `? :` takes what is true or false"),
             ("status.a.all(x, x.all(y, y.all(z, z)))", None, "inside each other"),
         ];

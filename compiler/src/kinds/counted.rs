@@ -101,10 +101,9 @@ pub fn of_pod(controller: &Value, pod_spec: &Value) -> Resources {
 }
 
 fn of_claim(claim: &Value) -> Resources {
-    let class = claim.pointer("/spec/storageClassName").or_else(|| {
-        // what the field was before 1.6, which the evaluator still reads first
-        claim.pointer("/metadata/annotations/volume.beta.kubernetes.io~1storage-class")
-    });
+    // what the field was before 1.6 still comes first
+    let beta = claim.pointer("/metadata/annotations/volume.beta.kubernetes.io~1storage-class");
+    let class = beta.or_else(|| claim.pointer("/spec/storageClassName"));
     let size = claim.pointer("/spec/resources/requests/storage").and_then(|size| Quantity::deserialize(size).ok());
     let size = size.map_or(0, |size| amount("storage", &size).max(0));
     let mut counted = Resources([(STORAGE.into(), size)].into_iter().collect());
@@ -179,6 +178,20 @@ mod tests {
             assert_eq!(texts(&of_object("", kind, &json!({"spec": spec}))), expected, "{kind} {spec}");
             assert!(of_object("example.org", kind, &json!({"spec": spec})).is_empty());
         }
+    }
+
+    #[test]
+    fn an_annotation_names_the_class_before_the_field_does() {
+        let claim = json!({
+            "metadata": { "annotations": { "volume.beta.kubernetes.io/storage-class": "gold" } },
+            "spec": { "storageClassName": "silver", "resources": { "requests": { "storage": "1" } } },
+        });
+        let expected = [
+            "gold.storageclass.storage.k8s.io/persistentvolumeclaims=1",
+            "gold.storageclass.storage.k8s.io/requests.storage=1",
+            "requests.storage=1",
+        ];
+        assert_eq!(texts(&of_object("", "PersistentVolumeClaim", &claim)), expected);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use rule::{OverrideRule, RuleLayer, Target};
 pub use selector::{Mismatch, Selector};
 pub use team::{NamespaceRule, Quota, ServiceAccount, Team};
 pub use tide::{Phase, Tide};
-pub use workload::{Autoscaled, AutoscaledPolicy, Replicas, Share, WeightRule, Workload};
+pub use workload::{Autoscaled, AutoscaledPolicy, Bounds, Replicas, Share, WeightRule, Workload, bounds, is_static};
 
 /// A valid fleet.
 #[derive(Clone, Debug)]

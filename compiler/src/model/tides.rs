@@ -96,12 +96,28 @@ pub fn weighs(workload: &Workload) -> bool {
     moves(workload) && workload.policy.strategy == Some(Strategy::StaticWeight)
 }
 
+/// A workload as it is without a phase, and in every phase of a tide.
+#[must_use]
+pub fn in_every_phase(tide: Option<&Tide>, workload: &Workload) -> Vec<Workload> {
+    let stated = workload.stated.as_deref().unwrap_or(workload);
+    let phases = tide.into_iter().flat_map(|tide| &tide.phases).map(|phase| {
+        let mut then = stated.clone();
+        apply(phase, &mut then);
+        then
+    });
+    std::iter::once(stated.clone()).chain(phases).collect()
+}
+
 fn apply(phase: &Phase, workload: &mut Workload) {
+    if !moves(workload) {
+        return;
+    }
+    workload.stated = Some(Box::new(workload.clone()));
     if let (Some((rules, digest)), true) = (&phase.weights, weighs(workload)) {
         workload.policy.weights = Some(rules.clone());
         workload.policy.digest = *digest;
     }
-    if phase.replicas.is_some() && moves(workload) {
+    if phase.replicas.is_some() {
         workload.replicas = phase.replicas_of(workload.replicas);
         // written into manifests even where it happens to be what they say
         workload.policy.total = Some(workload.replicas);

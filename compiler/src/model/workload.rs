@@ -39,17 +39,41 @@ pub struct Workload {
     pub autoscaled: Option<Autoscaled>,
     /// How its replicas are divided.
     pub policy: Replicas,
+    /// The same without the phase of a tide that counts now, where one does.
+    pub stated: Option<Box<Workload>>,
 }
 
-impl Workload {
-    /// The most replicas that a cluster may get of it: no more than there are, and what its rules allow there.
-    #[must_use]
-    pub fn most_in(&self, cluster: ClusterId) -> u32 {
-        let all = self.autoscaled.map_or(self.replicas, |autoscaled| autoscaled.max);
-        let rules = self.policy.weights.iter().flatten().filter(|rule| rule.clusters.contains(cluster));
-        let stated = rules.filter_map(|rule| rule.max).chain(self.policy.max).min();
-        stated.map_or(all, |most| most.min(all))
+/// The bounds of a workload in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// 0 where nothing may run.
+    pub weight: u64,
+    /// Fewest replicas.
+    pub min: u32,
+    /// Most replicas.
+    pub max: Option<u32>,
+}
+
+/// Weight and bounds of a cluster: the largest weight of the matching rules, the strictest bounds. Copies have no weight.
+#[must_use]
+pub fn bounds(workload: &Workload, cluster: ClusterId) -> Bounds {
+    let policy = &workload.policy;
+    let weighs = is_static(policy) && workload.share != Share::Everywhere;
+    let mut bounds = Bounds { weight: 1, min: policy.min, max: policy.max };
+    let Some(rules) = policy.weights.as_ref().filter(|_| weighs) else { return bounds };
+    bounds.weight = 0;
+    for rule in rules.iter().filter(|rule| rule.clusters.contains(cluster)) {
+        bounds.weight = bounds.weight.max(u64::from(rule.weight));
+        bounds.min = bounds.min.max(rule.min.unwrap_or(0));
+        bounds.max = [bounds.max, rule.max].into_iter().flatten().min();
     }
+    bounds
+}
+
+/// Whether replicas are divided by stated weights. A strategy is not stated only where one cluster is selected.
+#[must_use]
+pub fn is_static(policy: &Replicas) -> bool {
+    matches!(policy.strategy, None | Some(Strategy::StaticWeight))
 }
 
 /// An autoscaler of a workload. Its bounds are divided over the clusters that the workload runs in.

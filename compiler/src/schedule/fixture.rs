@@ -397,6 +397,7 @@ impl AppFixture {
             completions: None,
             autoscaled: None,
             policy: self.app.placement.replicas.clone(),
+            stated: None,
         });
         let requests: BTreeMap<String, String> = resources(requests)
             .0

@@ -274,6 +274,14 @@ impl Stage<'_, '_> {
         usage
     }
 
+    /// The part of that which its objects ask for, and not its pods.
+    pub fn usage_of_objects(&self, id: AppId, state: &AppState) -> AppUsage {
+        let (fleet, variants) = (self.view.fleet, self.view.variants);
+        let mut usage = quota::usage(fleet, fleet.app(id), std::iter::empty());
+        add_objects(fleet, variants, id, state, &mut usage);
+        usage
+    }
+
     /// What the quotas of single clusters leave to a workload, when `state` is what its app has without it.
     pub fn left_to(&mut self, id: AppId, workload: usize, state: &AppState) -> Left {
         let app = self.view.fleet.app(id);

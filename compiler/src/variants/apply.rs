@@ -295,7 +295,10 @@ fn part(workload: &Workload, object: &Object, name: &str, value: &Value) -> (Ove
     let part = parts.into_iter().find(|part| part.name == name);
     let replicas = part.as_ref().map_or(0, |part| part.replicas);
     let written = Some(replicas).filter(|replicas| *replicas != workload.replicas);
-    let pod = part.and_then(|part| part.pod).map(|spec| Arc::new(pod::read(&spec).facts));
+    let pod = part.and_then(|part| part.pod).map(|spec| {
+        let claims = counted::of_pod(&Value::Null, &spec);
+        Arc::new(PodFacts { claims, ..pod::read(&spec).facts })
+    });
     (Overridden { replicas: written, completions: false }, pod)
 }
 

@@ -192,6 +192,6 @@ pub fn variants(fleet: &Fleet, record: &Record, diagnostics: &mut Diagnostics) -
     }
     gathered.report(fleet, diagnostics);
     unstated::report(fleet, &variants, diagnostics);
-    ordinals::report(fleet, &variants, diagnostics);
+    ordinals::report(fleet, &variants, record, diagnostics);
     variants
 }

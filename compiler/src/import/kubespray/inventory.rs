@@ -31,6 +31,8 @@ const NODES: [&str; 2] = ["kube_node", "kube-node"];
 const MAX_DEPTH: usize = 32;
 /// Hosts that one range may stand for.
 const MAX_RANGE: usize = 10_000;
+/// Digits that zeros in front may fill a number up to.
+const MAX_WIDTH: usize = 20;
 
 impl Inventory {
     /// Reads `[group]`, `[group:children]`, `[group:vars]` and lines `host key=value …`.
@@ -275,6 +277,9 @@ fn range(inside: &str) -> Option<Vec<String>> {
     let first = if from.is_empty() { 0 } else { from.parse::<usize>().ok()? };
     let last = to.parse::<usize>().ok().filter(|last| *last >= first)?;
     let width = if from.starts_with('0') { from.len() } else { 0 };
+    if width > MAX_WIDTH {
+        return None;
+    }
     Some((first..=last).step_by(step).take(MAX_RANGE + 1).map(|number| format!("{number:0width$}")).collect())
 }
 
@@ -296,6 +301,8 @@ mod tests {
             assert_eq!(hosts(pattern).unwrap(), expected, "{pattern}");
         }
         assert_eq!(hosts("node[1:10000]").unwrap().len(), 10_000);
+        let zeros = "0".repeat(70_000);
+        assert!(hosts(&format!("n[{zeros}:1]")).unwrap_err().ends_with("is no range such as [01:20]: left out"));
         for (pattern, wrong) in [
             ("host[001:999999]", "host[001:999999] stands for more than 10000 hosts: left out. Write smaller ranges"),
             ("h[1:200][1:200]", "h[1:200][1:200] stands for more than 10000 hosts: left out. Write smaller ranges"),

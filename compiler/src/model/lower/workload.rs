@@ -57,6 +57,7 @@ pub(super) fn workloads(
                 completions,
                 autoscaled: None,
                 policy: policy.clone(),
+                stated: None,
             });
         }
     }

@@ -45,16 +45,21 @@ fn has_cause<'d>(
         || displaced().has(app.id, cluster)
 }
 
-/// Whether a workload of an app had fewer replicas than it wants (of what is copied, none at all), or lost some for want of
-/// room, and the clusters of the app are limited: where others hold more of it, all of the app goes there.
+/// Whether a workload of an app had fewer replicas than it wants, or lost some for want of room, and the clusters of the app
+/// are limited: where others hold more of it, all of the app goes there. Of what is copied only one that had none at all or
+/// lost some counts, if it came to another cluster.
 fn is_outgrown<'d>(app: &AppFacts<'_>, displaced: &dyn Fn() -> &'d Displaced) -> bool {
     // fewest replicas of each cluster bound the number of clusters, too
     let limited = app.app.placement.spread.iter().any(|spread| spread.max.is_some())
         || app.workloads.iter().any(|facts| facts.workload.policy.min > 1);
     let is_short = |facts: &WorkloadFacts<'_>| {
         let ran = sum(&facts.before);
-        let fewer = if facts.is_copied() { ran == 0 && facts.wanted() > 0 } else { ran < u64::from(facts.wanted()) };
-        fewer || facts.before.keys().any(|cluster| displaced().has(app.id, *cluster))
+        let lost = || facts.before.keys().any(|cluster| displaced().has(app.id, *cluster));
+        if facts.is_copied() {
+            let came = facts.after.keys().any(|cluster| !facts.before.contains_key(cluster));
+            return came && !facts.is_daemon() && (ran == 0 || lost());
+        }
+        ran < u64::from(facts.wanted()) || lost()
     };
     limited && app.workloads.iter().any(is_short)
 }

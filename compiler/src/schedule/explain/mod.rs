@@ -34,7 +34,7 @@ pub struct Explained {
     pub apart: Vec<AppId>,
     /// Its workloads that have replicas, DaemonSets left aside.
     pub workloads: Vec<WorkloadThere>,
-    /// What its team's quotas that count in this cluster allow, objects left aside.
+    /// What its team's quotas that count in this cluster allow. Of an app on a move, what it has until its next step.
     pub quotas: Vec<QuotaUse>,
 }
 

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
-use crate::kinds::counted;
 use crate::model::Quota;
 use crate::room::{Excess, PoolRef};
 use crate::schedule::Displaced;
@@ -146,18 +145,17 @@ fn usage(stage: &mut Stage<'_, '_>, id: AppId, state: &AppState) -> AppUsage {
     for (workload, rows) in both.workloads.iter_mut().enumerate() {
         rows.rows = with_what_comes(stage, id, workload, &rows.rows).into_owned();
     }
-    let (end, both) = (stage.usage_of(id, &target), stage.usage_of(id, &both));
-    let quotas = &stage.view.fleet.team(stage.view.fleet.app(id).team).quota;
-    let of = |(quota, (end, both)): (&Quota, (Vec<i128>, Vec<i128>))| {
-        let each = quota.hard.keys().zip(end.into_iter().zip(both));
-        let counts = each.map(
-            |(resource, (end, both))| {
-                if quota.of_cluster.is_some() || counted::is_of_objects(resource) { both } else { end }
-            },
-        );
-        counts.collect()
+    let (end, all) = (stage.usage_of(id, &target), stage.usage_of(id, &both));
+    // what is made for pods counts with these
+    let (objects_at_end, objects) = (stage.usage_of_objects(id, &target), stage.usage_of_objects(id, &both));
+    let quotas = stage.view.fleet.team(stage.view.fleet.app(id).team).quota.iter();
+    let each = quotas.zip(end.into_iter().zip(all)).zip(objects_at_end.into_iter().zip(objects));
+    let of = |((quota, (end, all)), (at_end, objects)): ((&Quota, (Vec<i128>, Vec<i128>)), (Vec<i128>, Vec<i128>))| {
+        let pods_at_end = end.into_iter().zip(at_end).map(|(all, objects)| all - objects);
+        let counts = all.into_iter().zip(pods_at_end.zip(objects));
+        counts.map(|(all, (pods, objects))| if quota.of_cluster.is_some() { all } else { pods + objects }).collect()
     };
-    quotas.iter().zip(end.into_iter().zip(both)).map(of).collect()
+    each.map(of).collect()
 }
 
 /// Takes an app out of clusters where it has nothing left to keep.

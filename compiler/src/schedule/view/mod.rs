@@ -25,8 +25,9 @@ use crate::model::{ClusterSet, Fleet, TopologyKey, Workload};
 use crate::placements::{PlacedApp, Record};
 use crate::variants::Variants;
 
+pub(super) use crate::model::{bounds, is_static};
 use app::{Alike, AppView, Pods};
-pub(super) use bounds::{bounds, is_daemon, is_static};
+pub(super) use bounds::is_daemon;
 use topology::{in_a_group, topologies};
 
 /// The fleet with what follows from fleet, variants and scenario alone, whatever runs.
