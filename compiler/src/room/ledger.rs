@@ -47,13 +47,29 @@ struct Ledger {
     k: u64,
     /// By all that is booked, in units of `node × max(k, 1)` to a node.
     charged: i128,
+    /// By the pods beyond that, in the same units.
+    beyond: i128,
     /// How many of the booked requests need this ledger.
     requests: usize,
+    /// How many of those beyond them do.
+    requests_beyond: usize,
+}
+
+impl Ledger {
+    /// Whether it tells of what is asked: one that only pods beyond what is booked need says nothing of what is booked.
+    fn counts(&self, asked: Asked) -> bool {
+        asked.others || self.k <= FIXED || self.requests > 0
+    }
+
+    /// What is charged in it. Pods beyond what is booked count where usage by others does.
+    fn taken(&self, asked: Asked) -> i128 {
+        if asked.others { self.charged + self.beyond } else { self.charged }
+    }
 }
 
 /// The ledgers of one resource in one pool.
 ///
-/// `booked` is the truth; `ledgers` follow from it and the node size.
+/// `booked` and `beyond` are the truth; `ledgers` follow from them and the node size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Lane {
     /// What one node offers after overcommit, DaemonSets not subtracted.
@@ -69,7 +85,10 @@ pub(super) struct Lane {
     others: i128,
     /// Ascending by request, no zero counts, no zero requests.
     booked: Vec<Booked>,
-    /// 0 to 4, then those the booked requests need, ascending by k.
+    /// The same of pods that run beyond what is booked: like usage by others they leave less room for more, and take none
+    /// from what is booked.
+    beyond: Vec<Booked>,
+    /// 0 to 4, then those the requests of both need, ascending by k.
     ledgers: Vec<Ledger>,
 }
 
@@ -78,7 +97,7 @@ pub(super) struct Lane {
 pub(super) struct Asked {
     /// How many nodes count.
     pub nodes: u64,
-    /// Whether usage by others counts.
+    /// Whether usage by others counts, and pods beyond what is booked.
     pub others: bool,
 }
 
@@ -120,6 +139,7 @@ impl Lane {
             reserved: reserved.clamp(0, MAX_POOL),
             others: others.clamp(0, MAX_POOL),
             booked: Vec::new(),
+            beyond: Vec::new(),
             ledgers: Vec::new(),
         };
         lane.resize();
@@ -138,12 +158,13 @@ impl Lane {
         !self.booked.is_empty()
     }
 
-    /// Takes back all pods and the DaemonSets that were booked. Whether there were any.
+    /// Takes back all pods, those beyond what is booked, and the DaemonSets that were booked. Whether there were any.
     pub(super) fn unbook_all(&mut self) -> bool {
-        if self.booked.is_empty() && self.daemon == self.daemon_at_first {
+        if self.booked.is_empty() && self.beyond.is_empty() && self.daemon == self.daemon_at_first {
             return false;
         }
         self.booked.clear();
+        self.beyond.clear();
         self.daemon = self.daemon_at_first;
         self.resize();
         true
@@ -151,41 +172,60 @@ impl Lane {
 
     /// Books `pods` pods, or takes them back when negative.
     pub(super) fn book(&mut self, request: u64, pods: i64) {
+        self.count(request, pods, false);
+    }
+
+    /// Counts `pods` pods beyond what is booked, or takes them back when negative.
+    pub(super) fn count_beyond(&mut self, request: u64, pods: i64) {
+        self.count(request, pods, true);
+    }
+
+    fn count(&mut self, request: u64, pods: i64, beyond: bool) {
         if request == 0 || pods == 0 {
             return;
         }
         for ledger in &mut self.ledgers {
-            ledger.charged += charge(ledger.k, request, self.node) * i128::from(pods);
+            let charge = charge(ledger.k, request, self.node) * i128::from(pods);
+            if beyond {
+                ledger.beyond += charge;
+            } else {
+                ledger.charged += charge;
+            }
         }
-        match self.booked.binary_search_by_key(&request, |booked| booked.request) {
+        let counted = if beyond { &mut self.beyond } else { &mut self.booked };
+        match counted.binary_search_by_key(&request, |booked| booked.request) {
             Err(at) => {
-                self.booked.insert(at, Booked { request, pods });
-                self.need_ledger_of(request);
+                counted.insert(at, Booked { request, pods });
+                self.need_ledger_of(request, beyond);
             }
             Ok(at) => {
-                let Some(booked) = self.booked.get_mut(at) else { return };
+                let Some(booked) = counted.get_mut(at) else { return };
                 booked.pods += pods;
                 if booked.pods == 0 {
-                    self.booked.remove(at);
-                    self.forget_ledger_of(request);
+                    counted.remove(at);
+                    self.forget_ledger_of(request, beyond);
                 }
             }
         }
     }
 
-    fn need_ledger_of(&mut self, request: u64) {
+    fn need_ledger_of(&mut self, request: u64, beyond: bool) {
         let Some(k) = self.own_k(request) else { return };
-        match self.ledgers.binary_search_by_key(&k, |ledger| ledger.k) {
-            Ok(at) => self.ledgers[at].requests += 1,
-            Err(at) => self.ledgers.insert(at, Ledger { k, charged: self.charged_in(k), requests: 1 }),
-        }
+        let at = self.ledgers.binary_search_by_key(&k, |ledger| ledger.k).unwrap_or_else(|at| {
+            let ledger = self.ledger(k);
+            self.ledgers.insert(at, ledger);
+            at
+        });
+        let ledger = &mut self.ledgers[at];
+        *(if beyond { &mut ledger.requests_beyond } else { &mut ledger.requests }) += 1;
     }
 
-    fn forget_ledger_of(&mut self, request: u64) {
+    fn forget_ledger_of(&mut self, request: u64, beyond: bool) {
         let Some(k) = self.own_k(request) else { return };
         if let Ok(at) = self.ledgers.binary_search_by_key(&k, |ledger| ledger.k) {
-            self.ledgers[at].requests -= 1;
-            if self.ledgers[at].requests == 0 {
+            let ledger = &mut self.ledgers[at];
+            *(if beyond { &mut ledger.requests_beyond } else { &mut ledger.requests }) -= 1;
+            if ledger.requests == 0 && ledger.requests_beyond == 0 {
                 self.ledgers.remove(at);
             }
         }
@@ -198,11 +238,14 @@ impl Lane {
         (per_node > FIXED && per_node < MAX_K && !self.node.is_multiple_of(request)).then_some(per_node)
     }
 
-    /// The charges of everything booked in ledger `k`. Requests below `node / (k+1)` are charged nothing.
-    fn charged_in(&self, k: u64) -> i128 {
-        let from = if k == 0 { 0 } else { self.booked.partition_point(|booked| booked.request < self.node / (k + 1)) };
-        let charged = |booked: &Booked| charge(k, booked.request, self.node) * i128::from(booked.pods);
-        self.booked.iter().skip(from).map(charged).sum()
+    /// Ledger `k` with the charges of everything in it. Requests below `node / (k+1)` are charged nothing.
+    fn ledger(&self, k: u64) -> Ledger {
+        let sum = |pods: &[Booked]| {
+            let from = if k == 0 { 0 } else { pods.partition_point(|booked| booked.request < self.node / (k + 1)) };
+            let charged = |booked: &Booked| charge(k, booked.request, self.node) * i128::from(booked.pods);
+            pods.iter().skip(from).map(charged).sum()
+        };
+        Ledger { k, charged: sum(&self.booked), beyond: sum(&self.beyond), requests: 0, requests_beyond: 0 }
     }
 
     /// Takes `request` from every node for DaemonSets, or gives it back when negative. Charges depend on the node
@@ -215,9 +258,12 @@ impl Lane {
     fn resize(&mut self) {
         let left = i128::from(self.offered).saturating_sub(self.daemon).max(0);
         self.node = u64::try_from(left).unwrap_or(MAX_NODE);
-        self.ledgers = (0..=FIXED).map(|k| Ledger { k, charged: self.charged_in(k), requests: 0 }).collect();
+        self.ledgers = (0..=FIXED).map(|k| self.ledger(k)).collect();
         for at in 0..self.booked.len() {
-            self.need_ledger_of(self.booked[at].request);
+            self.need_ledger_of(self.booked[at].request, false);
+        }
+        for at in 0..self.beyond.len() {
+            self.need_ledger_of(self.beyond[at].request, true);
         }
     }
 
@@ -233,11 +279,11 @@ impl Lane {
 
     /// The plain sum left on `asked.nodes` nodes, negative when over-booked.
     pub(super) fn free(&self, asked: Asked) -> i128 {
-        self.left(0, self.plain_sum(), asked)
+        self.left(0, self.plain_sum(asked), asked)
     }
 
-    fn plain_sum(&self) -> i128 {
-        self.ledgers.first().map_or(0, |ledger| ledger.charged)
+    fn plain_sum(&self, asked: Asked) -> i128 {
+        self.ledgers.first().map_or(0, |ledger| ledger.taken(asked))
     }
 
     /// The ledger the request needs, if no booked request has needed it yet.
@@ -252,8 +298,9 @@ impl Lane {
         }
         let mut room = below;
         let mut why = None;
-        for ledger in &self.ledgers {
-            let left = self.left(ledger.k, ledger.charged, asked);
+        let own = self.own_k(request);
+        for ledger in self.ledgers.iter().filter(|ledger| ledger.counts(asked) || own == Some(ledger.k)) {
+            let left = self.left(ledger.k, ledger.taken(asked), asked);
             // A charge is at most (k+1)x/k. Products are cheaper than divisions and mostly settle it; they stay below
             // 2^56 (room) × 2^70 (1024 × request).
             if left >= i128::from(room) * i128::from(ledger.k + 1) * i128::from(request) {
@@ -269,8 +316,8 @@ impl Lane {
             // The same bound for all that is booked spares adding it up.
             let (all, charge) = (i128::from(asked.nodes) * unit(k, self.node), i128::from(self.node));
             let enough = i128::from(room) * charge;
-            if all - self.plain_sum() * i128::from(k + 1) < enough {
-                let left = all - self.charged_in(k);
+            if all - self.plain_sum(asked) * i128::from(k + 1) < enough {
+                let left = all - self.ledger(k).taken(asked);
                 if left < enough {
                     room = u64::try_from(left.max(0) / charge).unwrap_or(room);
                     why = Some(Cause::Packing);
@@ -298,7 +345,7 @@ impl Lane {
         if request > self.node {
             return None;
         }
-        let ledgers = self.charges().chain(self.missing_k(request).map(|k| (k, self.charged_in(k))));
+        let ledgers = self.charges(asked).chain(self.missing_k(request).map(|k| (k, self.ledger(k).taken(asked))));
         let none = Asked { nodes: 0, ..asked };
         let mut nodes = 0;
         for (k, charged) in ledgers {
@@ -312,8 +359,9 @@ impl Lane {
     }
 
     /// (k, charged) by ledger.
-    fn charges(&self) -> impl Iterator<Item = (u64, i128)> {
-        self.ledgers.iter().map(|ledger| (ledger.k, ledger.charged))
+    fn charges(&self, asked: Asked) -> impl Iterator<Item = (u64, i128)> {
+        let counting = self.ledgers.iter().filter(move |ledger| ledger.counts(asked));
+        counting.map(move |ledger| (ledger.k, ledger.taken(asked)))
     }
 
     /// The largest booked request, if it is larger than a node.
@@ -328,7 +376,7 @@ impl Lane {
             return None;
         }
         let mut nodes = 0;
-        for (k, charged) in self.charges() {
+        for (k, charged) in self.charges(asked) {
             nodes = nodes.max(whole_nodes(-self.left(k, charged, none), unit(k, self.node))?);
         }
         Some(nodes)
@@ -337,7 +385,7 @@ impl Lane {
     /// Whether the bookings exceed what the nodes offer. Where nothing is booked there is nothing to exceed.
     pub(super) fn is_overdrawn(&self, asked: Asked) -> bool {
         let over = |(k, charged)| self.left(k, charged, asked) < 0;
-        self.is_booked() && (self.oversized().is_some() || self.charges().any(over))
+        self.is_booked() && (self.oversized().is_some() || self.charges(asked).any(over))
     }
 
     /// By how much the bookings exceed what the nodes offer, in amounts of the resource, rounded up; 0 when they do not.
@@ -353,13 +401,15 @@ impl Lane {
             if over > 0 { (over + k - 1) / k } else { 0 }
         };
         let lacking = self.oversized().map_or(0, |request| i128::from(request - self.node));
-        self.charges().map(excess).fold(lacking, i128::max)
+        self.charges(asked).map(excess).fold(lacking, i128::max)
     }
 
     /// The most one more pod could get of what is left: the largest piece of a tight packing, and no more than the sum.
     pub(super) fn largest(&self, asked: Asked) -> u64 {
         let pods = |booked: &Booked| (booked.request, u64::try_from(booked.pods).unwrap_or(0));
-        let piece = largest_piece(asked.nodes, self.node, self.booked.iter().rev().map(pods));
+        let mut all: Vec<&Booked> = self.booked.iter().chain(self.beyond.iter().filter(|_| asked.others)).collect();
+        all.sort_by_key(|booked| std::cmp::Reverse(booked.request));
+        let piece = largest_piece(asked.nodes, self.node, all.into_iter().map(pods));
         piece.min(u64::try_from(self.free(asked).max(0)).unwrap_or(u64::MAX))
     }
 }

@@ -8,6 +8,7 @@
 //! The next filter goes into `filter`, with a [`Verdict`]; the next strategy into `divide`; the next reason why replicas
 //! leave into `filter` (a release) and into `phases::open`.
 
+mod beyond;
 pub mod check;
 mod conditions;
 mod decide;
