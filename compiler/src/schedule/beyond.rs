@@ -6,6 +6,8 @@
 //!
 //! Invariant: what is counted follows from the seats and the record alone, so a target scheduled again counts the same.
 
+use super::Target;
+use super::headroom::rows;
 use super::ledger::{ClassId, Ledger, Resolved};
 use super::stage::Booking;
 use super::state::{Row, by_cluster, observed};
@@ -61,6 +63,37 @@ pub(super) fn bookings(
         }
     }
     bookings
+}
+
+/// What is booked as room of an autoscaled workload in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Booked {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// How many replicas.
+    pub replicas: u32,
+    /// How many were observed there.
+    pub observed: Option<u32>,
+}
+
+/// What is booked of a workload whose observed replicas count, by cluster ascending; empty of every other.
+#[must_use]
+pub fn booked_as_observed(fleet: &Fleet, record: &Record, target: &Target, id: AppId, workload: usize) -> Vec<Booked> {
+    let app = fleet.app(id);
+    let Some(w) = app.workloads.get(workload) else { return Vec::new() };
+    if !w.autoscaled.is_some_and(|of| of.policy.room == AutoscaledRoom::Observed) {
+        return Vec::new();
+    }
+    let key = (fleet.team(app.team).name.clone(), app.name.clone());
+    let seen = record.observed.get(&key).and_then(|app| app.get(&w.key));
+    let observed = |cluster: ClusterId| seen?.get(&fleet.cluster(cluster).name)?.replicas;
+    let rows = rows(target, id, u16::try_from(workload).unwrap_or(u16::MAX));
+    let beyond = replicas(w, observed, &rows);
+    let of = |(cluster, seats): (ClusterId, u32)| {
+        let more = beyond.iter().find(|(of, _)| *of == cluster).map_or(0, |(_, more)| *more);
+        Booked { cluster, replicas: seats.saturating_add(more), observed: observed(cluster) }
+    };
+    by_cluster(&rows).into_iter().map(of).collect()
 }
 
 /// Counts what runs beyond rows of workloads, which are booked.

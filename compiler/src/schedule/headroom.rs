@@ -60,7 +60,7 @@ fn seated(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) 
 }
 
 /// The seats of a workload, by cluster ascending.
-fn rows(target: &Target, id: AppId, number: u16) -> Vec<Row> {
+pub(super) fn rows(target: &Target, id: AppId, number: u16) -> Vec<Row> {
     let seats = target.apps.get(id.index()).map(|app| app.seats.as_slice()).unwrap_or_default();
     let own = seats.iter().filter(|seat| seat.workload == number);
     own.map(|seat| Row { cluster: seat.cluster, pool: seat.pool, replicas: seat.replicas }).collect()

@@ -39,6 +39,7 @@ mod transfers;
 mod verdict;
 mod view;
 
+pub use beyond::{Booked, booked_as_observed};
 pub use explain::{Arithmetic, Explained, Misfit, PoolThere, QuotaUse, ShareThere, WorkloadThere, explain};
 pub use headroom::{Beside, Headroom, headroom};
 pub use held::{intent, moving};
