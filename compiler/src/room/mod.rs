@@ -64,8 +64,9 @@
 //! * Unknown capacity is `None`, never 0.
 //!
 //! Which pools a pod may use is the caller's business (labels, taints and tolerations are not known here), as is the
-//! cap an observed estimate sets. The next bound that limits a pool goes into `ledger` as another charge.
+//! cap an observed estimate sets. The next bound that limits a pool goes into `charge` as another ledger.
 
+mod charge;
 mod explain;
 mod ledger;
 mod pieces;
