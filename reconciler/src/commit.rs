@@ -56,6 +56,8 @@ pub enum Cause {
     Pin,
     /// Capacity was observed.
     Capacity,
+    /// What autoscalers run was observed.
+    Observed,
     /// What was recorded asks for other placements than are recorded.
     Settle,
     /// A person took a decision back.
@@ -78,13 +80,14 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Failover,
         Self::Return,
         Self::Lifecycle,
         Self::Tide,
         Self::Pin,
         Self::Capacity,
+        Self::Observed,
         Self::Settle,
         Self::Undo,
         Self::Suspend,
@@ -106,6 +109,7 @@ impl Cause {
             Self::Tide => "Tide",
             Self::Pin => "Pin",
             Self::Capacity => "Capacity",
+            Self::Observed => "Observed",
             Self::Settle => "Settle",
             Self::Undo => "Undo",
             Self::Suspend => "Suspend",

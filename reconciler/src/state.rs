@@ -74,7 +74,11 @@ impl State {
             RecordDoc::Suspended(docs) => self.suspended = docs.into_iter().map(|app| app.value).collect(),
             RecordDoc::Approval(doc) => drop(self.approvals.insert(name, doc)),
             RecordDoc::Fence(doc) => drop(self.fences.insert(name, doc)),
-            RecordDoc::Taints(_) | RecordDoc::Estimates(_) | RecordDoc::Placements(_) | RecordDoc::Move(_) => {}
+            RecordDoc::Taints(_)
+            | RecordDoc::Estimates(_)
+            | RecordDoc::Placements(_)
+            | RecordDoc::Move(_)
+            | RecordDoc::App(_) => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fleetwright_compiler::api::AutoscaledRoom;
 use fleetwright_compiler::{CompileError, Compiled};
 use fleetwright_tests::fleet::FleetBuilder;
 use proptest::prelude::*;
@@ -41,9 +42,23 @@ proptest! {
 
     #[test]
     fn a_new_fleet_settles(fleet in varied_fleet()) {
-        let fleet = fleet.build();
+        let fleet = fleet.observing(fleet.build());
         let first = compiled(&fleet)?;
         assert_settled(&fleet, &first)?;
+    }
+
+    /// Where everything is at rest, what autoscalers are seen to run keeps new replicas away and takes none.
+    #[test]
+    fn what_is_observed_displaces_nothing(fleet in varied_fleet()) {
+        let unseen = fleet.build();
+        let first = compiled(&unseen)?;
+        assert_settled(&unseen, &first)?;
+        let seen = fleet.observing(unseen.placed(&first));
+        let target = compiled(&seen)?;
+        let moves = target.plan.apps.iter().flat_map(|app| &app.moves);
+        let lowered: Vec<_> = moves.filter(|step| step.after < step.before).collect();
+        prop_assert!(lowered.is_empty(), "{:?}", lowered);
+        assert_settled(&seen, &target)?;
     }
 
     #[test]
@@ -54,14 +69,14 @@ proptest! {
     ) {
         let ran = compiled(&before.build())?;
         let after = before.mixed(&other, &take);
-        let fleet = after.suspending(after.build().placed(&ran));
+        let fleet = after.observing(after.suspending(after.build().placed(&ran)));
         let target = compiled(&fleet).map_err(|why| match why {
             TestCaseError::Fail(why) => TestCaseError::fail(format!("{why}; {:#?}", placements(&ran))),
             other => other,
         })?;
         assert_settled(&fleet, &target)?;
         // and changed back
-        let fleet = before.build().placed(&target);
+        let fleet = before.observing(before.build().placed(&target));
         let target = compiled(&fleet)?;
         assert_settled(&fleet, &target)?;
     }
@@ -76,10 +91,10 @@ fn varied_fleets_hold_everything_that_matters() {
     let mut runner = TestRunner::deterministic();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut refused = Vec::new();
-    for _ in 0..300 {
+    for _ in 0..400 {
         let fleet = varied_fleet().new_tree(&mut runner).expect("a fleet can be drawn").current();
         let mut note = |what: &str| *seen.entry(what.to_owned()).or_default() += 1;
-        let compiled = match compiled(&fleet.build()) {
+        let compiled = match compiled(&fleet.observing(fleet.build())) {
             Ok(compiled) => compiled,
             Err(why) => {
                 refused.push(why.to_string());
@@ -87,11 +102,20 @@ fn varied_fleets_hold_everything_that_matters() {
             }
         };
         note("compiles");
+        let seen = compiled.record.observed.values().flatten().flat_map(|(_, clusters)| clusters.values());
+        if seen.into_iter().next().is_some() {
+            note("observed");
+        }
         for (app, target) in compiled.fleet.apps.iter().zip(&compiled.target.apps) {
             for (number, workload) in app.workloads.iter().enumerate() {
                 let seats = target.seats.iter().filter(|seat| usize::from(seat.workload) == number).count();
                 let kind =
                     format!("{:?}{}", workload.kind, if workload.autoscaled.is_some() { " autoscaled" } else { "" });
+                let observes = workload.autoscaled.is_some_and(|of| of.policy.room == AutoscaledRoom::Observed);
+                let has = |seat: &&fleetwright_compiler::schedule::Seat| usize::from(seat.workload) == number;
+                if observes && target.seats.iter().any(|seat| has(&seat)) {
+                    note("booked as observed");
+                }
                 note(&format!("{kind} {}", if seats > 1 { "in several" } else { "in one or none" }));
             }
             for deficit in &target.deficits {
@@ -100,11 +124,11 @@ fn varied_fleets_hold_everything_that_matters() {
             }
         }
     }
-    assert!(seen.get("compiles").copied() > Some(270), "{refused:#?}");
+    assert!(seen.get("compiles").copied() > Some(360), "{refused:#?}");
     let kinds = ["Deployment", "Deployment autoscaled", "StatefulSet", "DaemonSet", "Job", "CronJob", "Custom(Part)"];
     let places =
         kinds.iter().flat_map(|kind| ["in several", "in one or none"].map(|where_| format!("{kind} {where_}")));
-    for what in places.chain(["Unplaced", "Spread", "Quota"].map(str::to_owned)) {
+    for what in places.chain(["Unplaced", "Spread", "Quota", "observed", "booked as observed"].map(str::to_owned)) {
         assert!(seen.get(&what).copied() > Some(3), "{what}: {seen:?}");
     }
 }

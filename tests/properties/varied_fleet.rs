@@ -75,6 +75,8 @@ pub struct VariedApp {
     written: Option<(usize, u32)>,
     /// What of an autoscaled workload takes room, and what quota.
     books: (&'static str, &'static str),
+    /// How many replicas of an autoscaled workload are observed in each cluster.
+    observed: Vec<Option<u32>>,
     survives: bool,
 }
 
@@ -173,18 +175,21 @@ fn app() -> impl Strategy<Value = VariedApp> {
     let tiers = weighted(0.15, (any::<bool>(), vec(any::<bool>(), 5)));
     let group = weighted(0.25, (any::<bool>(), any::<bool>()));
     let rarely = || proptest::bool::weighted(0.1);
-    let books = (prop_oneof![2 => Just("Min"), 1 => Just("Max")], prop_oneof![1 => Just("Max"), 1 => Just("Min")]);
+    let books = (
+        prop_oneof![2 => Just("Min"), 1 => Just("Max"), 3 => Just("Observed")],
+        prop_oneof![1 => Just("Max"), 1 => Just("Min")],
+    );
     (
         (0_u8..2, 0_usize..3, strategy, capacity, workloads),
         (weights, per_cluster, spread, tiers, group, rarely()),
         (any::<bool>(), proptest::bool::weighted(0.2), any::<bool>(), rarely(), rarely()),
-        (weighted(0.1, (0_usize..5, 0_u32..8)), books, rarely()),
+        (weighted(0.1, (0_usize..5, 0_u32..8)), books, vec(weighted(0.7, 0_u32..12), 5), rarely()),
     )
         .prop_map(|(what, bounds, flags, rest)| {
             let (team, priority, strategy, capacity, workloads) = what;
             let (weights, per_cluster, spread, tiers, group, estimated) = bounds;
             let (tolerates, gpu, divides, exclusive, suspended) = flags;
-            let (written, books, survives) = rest;
+            let (written, books, observed, survives) = rest;
             VariedApp {
                 team,
                 priority,
@@ -204,6 +209,7 @@ fn app() -> impl Strategy<Value = VariedApp> {
                 suspended,
                 written,
                 books,
+                observed,
                 survives,
             }
         })
@@ -292,6 +298,19 @@ impl VariedFleet {
             fleet = fleet.file("state/estimates/outside.yaml", Value::from(rooms).to_string());
         }
         fleet
+    }
+
+    /// With what is observed of autoscaled workloads.
+    pub fn observing(&self, fleet: FleetBuilder) -> FleetBuilder {
+        self.apps.iter().enumerate().fold(fleet, |fleet, (number, app)| {
+            match app.observations(number, self.clusters.len()) {
+                Some(observed) => fleet.file(
+                    &format!("state/apps/t{}/a{number}.yaml", app.team),
+                    json!({ "observed": observed }).to_string(),
+                ),
+                None => fleet,
+            }
+        })
     }
 
     /// What `state/` says of apps, which it may say of those alone that run.
@@ -406,6 +425,17 @@ impl VariedApp {
         }
         let labels = self.group.map_or(json!({}), |(_, one)| json!({ "set": if one { "one" } else { "two" } }));
         fleet.app(&format!("t{}", self.team), (format!("a{number}").as_str(), labels), spec, &manifests)
+    }
+
+    /// By workload and cluster; `None` where nothing is autoscaled.
+    fn observations(&self, number: usize, clusters: usize) -> Option<Value> {
+        let there = self.observed.iter().take(clusters).enumerate();
+        let there = there.filter_map(|(cluster, seen)| Some((format!("c{cluster}"), json!({ "replicas": (*seen)? }))));
+        let there: serde_json::Map<String, Value> = there.collect();
+        let scaled = self.workloads.iter().enumerate().filter(|(_, (kind, ..))| matches!(kind, Kind::Autoscaled(..)));
+        let of = |(index, _)| (format!("apps/Deployment/w{index}-{number}"), Value::from(there.clone()));
+        let all: serde_json::Map<String, Value> = scaled.map(of).collect();
+        (!all.is_empty()).then(|| all.into())
     }
 
     fn placement(&self, clusters: usize) -> Value {

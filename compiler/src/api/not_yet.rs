@@ -40,18 +40,6 @@ pub const NOT_YET: &[NotYet] = &[
     field("App", &["spec", "traffic"], "traffic does not follow replicas yet"),
     field("App", &["spec", "rollout"], "rollout over clusters needs the reconciler"),
     field("WorkloadKind", &["spec", "statePaths"], "failover needs the reconciler"),
-    NotYet {
-        kind: "App",
-        path: &["spec", "objects", "[]", "replicas", "autoscaled", "room"],
-        value: Some("Observed"),
-        will: "counts that autoscalers reached are not observed yet",
-    },
-    NotYet {
-        kind: "*",
-        path: &["replicas", "autoscaled", "room"],
-        value: Some("Observed"),
-        will: "counts that autoscalers reached are not observed yet",
-    },
 ];
 
 /// Where `placement` stands in each kind.

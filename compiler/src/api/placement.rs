@@ -230,10 +230,10 @@ pub struct PerCluster {
 #[derive(Clone, Copy, Debug, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct AutoscaledReplicas {
-    /// What is booked as room.
+    /// What is booked as room. Default Min.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub room: Option<AutoscaledRoom>,
-    /// What is counted against quota.
+    /// What is counted against quota. Default Max.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<QuotaCount>,
 }
@@ -241,11 +241,13 @@ pub struct AutoscaledReplicas {
 /// Which count of an autoscaled workload is booked as room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum AutoscaledRoom {
-    /// The minimum.
+    /// The minimum: each cluster's share of it.
     Min,
-    /// The count last seen.
+    /// The count that the controller saw last in each cluster (`state/apps/`), not less than its share of the minimum and not
+    /// more than its share of the maximum; the share of the minimum where nothing was seen. What is above the minimum only
+    /// keeps new replicas away: it displaces nothing that runs.
     Observed,
-    /// The maximum.
+    /// The maximum: each cluster's share of it.
     Max,
 }
 

@@ -1,6 +1,6 @@
 //! Workloads of an app: how each takes part in division, and by which numbers.
 
-use crate::api::{Capacity, Strategy};
+use crate::api::{AutoscaledRoom, Capacity, Strategy};
 use crate::base::{ClusterId, Digest, SmolStr};
 use crate::divide::share;
 
@@ -35,7 +35,7 @@ pub struct Workload {
     pub replicas: u32,
     /// A Job's completions, divided by the same shares.
     pub completions: Option<u32>,
-    /// The autoscaler that owns its replicas; `replicas` is then what is booked for it as room.
+    /// The autoscaler that owns its replicas; `replicas` is then the bound of it that is divided.
     pub autoscaled: Option<Autoscaled>,
     /// How its replicas are divided.
     pub policy: Replicas,
@@ -92,22 +92,49 @@ pub struct Autoscaled {
 /// How autoscaled workloads are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AutoscaledPolicy {
-    /// Whether the most replicas are booked as room, in place of the fewest.
-    pub books_max: bool,
+    /// What is booked of them as room.
+    pub room: AutoscaledRoom,
     /// Whether the most replicas are held against quota, in place of the fewest.
     pub counts_max: bool,
 }
 
+impl AutoscaledPolicy {
+    /// Whether it is the most replicas that are divided, in place of the fewest.
+    #[must_use]
+    pub fn divides_max(self) -> bool {
+        match self.room {
+            AutoscaledRoom::Min | AutoscaledRoom::Observed => false,
+            AutoscaledRoom::Max => true,
+        }
+    }
+}
+
 impl Autoscaled {
-    /// The bounds in each cluster, where it holds `seats` of what is booked; `copied` where each cluster has all of it.
+    /// How many replicas are booked as room in each cluster, where it holds `seats` of the bound that is divided and so many
+    /// were observed (`None`: nothing was); `copied` where each cluster has all of it. At least the seats.
+    #[must_use]
+    pub fn booked(&self, seats: &[u32], observed: impl Fn(usize) -> Option<u32>, copied: bool) -> Vec<u32> {
+        match self.policy.room {
+            AutoscaledRoom::Min | AutoscaledRoom::Max => seats.to_vec(),
+            AutoscaledRoom::Observed => {
+                let of = |(at, (seat, (_, max))): (usize, (&u32, (u32, u32)))| {
+                    observed(at).filter(|_| *seat > 0).map_or(*seat, |seen| seen.min(max).max(*seat))
+                };
+                seats.iter().zip(self.bounds(seats, copied)).enumerate().map(of).collect()
+            }
+        }
+    }
+
+    /// The bounds in each cluster, where it holds `seats` of the one that is divided; `copied` where each cluster has all of
+    /// it.
     #[must_use]
     pub fn bounds(&self, seats: &[u32], copied: bool) -> Vec<(u32, u32)> {
         if copied {
             return seats.iter().map(|_| (self.min, self.max)).collect();
         }
-        let other = if self.policy.books_max { self.min } else { self.max };
-        let parts = share::divide_bound(other, seats, self.policy.books_max);
-        let pair = |(seat, part): (&u32, u32)| if self.policy.books_max { (part, *seat) } else { (*seat, part) };
+        let most = self.policy.divides_max();
+        let parts = share::divide_bound(if most { self.min } else { self.max }, seats, most);
+        let pair = |(seat, part): (&u32, u32)| if most { (part, *seat) } else { (*seat, part) };
         seats.iter().zip(parts).map(pair).collect()
     }
 
@@ -117,11 +144,11 @@ impl Autoscaled {
         if self.policy.counts_max { max } else { min }
     }
 
-    /// What quota counts for each replica that is booked, rounded up.
+    /// What quota counts for each replica of the bound that is divided, rounded up.
     #[must_use]
     pub fn counted_for_each(&self) -> u32 {
-        let booked = if self.policy.books_max { self.max } else { self.min };
-        self.counted((self.min, self.max)).div_ceil(booked.max(1)).max(1)
+        let divided = if self.policy.divides_max() { self.max } else { self.min };
+        self.counted((self.min, self.max)).div_ceil(divided.max(1)).max(1)
     }
 }
 
@@ -152,8 +179,8 @@ impl Workload {
     /// most `min` clusters.
     pub fn own(&mut self, autoscaled: Autoscaled) {
         let Autoscaled { min, max, policy, .. } = autoscaled;
-        self.replicas = if policy.books_max { max } else { min };
-        if policy.books_max {
+        self.replicas = if policy.divides_max() { max } else { min };
+        if policy.divides_max() {
             self.policy.min = self.policy.min.max(max.div_ceil(min.max(1)));
         }
         if self.policy.strategy == Some(Strategy::DynamicWeight) {

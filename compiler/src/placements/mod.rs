@@ -21,10 +21,10 @@ use crate::base::{FileId, Resources, SmolStr, Span, Spanned};
 
 pub use read::{GaveWayDoc, PlacedAppDoc, PlacedWorkloadDoc, RecordDoc, SeatDoc, read};
 pub use state::{
-    ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, MoveCauseDoc, MoveDoc,
-    MoveStepDoc, OutageDoc, OwnerDoc, PinDoc, PoolDoc, TaintDoc, TideDoc,
+    AppDoc, ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, MoveCauseDoc, MoveDoc,
+    MoveStepDoc, ObservedDoc, OutageDoc, OwnerDoc, PinDoc, PoolDoc, TaintDoc, TideDoc,
 };
-pub use write::{file_path, move_path, move_text, placements_text, state_text};
+pub use write::{app_path, file_path, move_path, move_text, placements_text, state_text};
 
 /// What a file of `state/` is, by its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +45,8 @@ pub enum StateForm {
     Estimates,
     /// `state/moves/<team>/<app>.yaml`
     Move,
+    /// `state/apps/<team>/<app>.yaml`
+    App,
     /// `state/decider.yaml`
     Decider,
     /// `state/pin.yaml`
@@ -67,8 +69,10 @@ impl StateForm {
     pub fn of(path: &str) -> Self {
         let mut parts = path.split('/').skip(1);
         let first = [parts.next(), parts.next(), parts.next()];
-        if let ([Some("moves"), Some(_), Some(_)], None) = (first, parts.next()) {
-            return Self::Move;
+        match (first, parts.next()) {
+            ([Some("moves"), Some(_), Some(_)], None) => return Self::Move,
+            ([Some("apps"), Some(_), Some(_)], None) => return Self::App,
+            _ => {}
         }
         match <(_, _, _)>::from(first) {
             (Some("capacity"), Some(_), None) => Self::Capacity,
@@ -88,6 +92,12 @@ impl StateForm {
         }
     }
 
+    /// Whether a file of this form is about an app, and named after it and its team.
+    #[must_use]
+    pub fn is_of_app(self) -> bool {
+        matches!(self, Self::Move | Self::App)
+    }
+
     /// Whether a compile depends on files of this form.
     #[must_use]
     pub fn is_for_compile(self) -> bool {
@@ -99,7 +109,8 @@ impl StateForm {
             | Self::Tides
             | Self::Suspended
             | Self::Estimates
-            | Self::Move => true,
+            | Self::Move
+            | Self::App => true,
             Self::Decider
             | Self::Pin
             | Self::Holds
@@ -127,6 +138,8 @@ pub struct Record {
     pub estimates: BTreeMap<SmolStr, Estimates>,
     /// Moves that are made in steps and are not done, by (team, app).
     pub moves: BTreeMap<(SmolStr, SmolStr), OpenMove>,
+    /// What was observed of apps where they run, by (team, app).
+    pub observed: BTreeMap<(SmolStr, SmolStr), ObservedApp>,
     /// Of apps that are recorded under a name they had before (`previousNames`): the recorded name, by (team, app). What
     /// runs of them is in `apps` under the name they have now; the next record that is written knows that one alone.
     pub transfers: BTreeMap<(SmolStr, SmolStr), (SmolStr, SmolStr)>,
@@ -222,6 +235,18 @@ pub struct PlacedSeat {
     pub completions: Option<u32>,
     /// Fewest and most replicas of what an autoscaler owns.
     pub bounds: Option<(u32, u32)>,
+}
+
+/// What was observed of an app: by workload and cluster.
+pub type ObservedApp = BTreeMap<SmolStr, BTreeMap<SmolStr, ObservedWorkload>>;
+
+/// What was observed of a workload in a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ObservedWorkload {
+    /// How many replicas its autoscaler asked for.
+    pub replicas: Option<u32>,
+    /// Whether a Job ran to its end there. Nothing follows from it yet: a finished Job keeps its seats and its room.
+    pub finished: bool,
 }
 
 /// What was observed of a cluster.

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::state::{
-    ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, MoveDoc, OutageDoc, PinDoc,
-    TaintDoc, TideDoc,
+    AppDoc, ApprovalDoc, CapacityDoc, DeciderDoc, EstimateDoc, FenceDoc, HoldDoc, LifecycleDoc, MoveDoc, OutageDoc,
+    PinDoc, TaintDoc, TideDoc,
 };
 use super::{StateForm, Written};
 use crate::api::API_VERSION;
@@ -36,6 +36,8 @@ pub enum RecordDoc {
     Estimates(Vec<EstimateDoc>),
     /// `state/moves/<team>/<app>.yaml`
     Move(MoveDoc),
+    /// `state/apps/<team>/<app>.yaml`
+    App(AppDoc),
     /// `state/decider.yaml`
     Decider(DeciderDoc),
     /// `state/pin.yaml`
@@ -154,6 +156,7 @@ pub fn read(node: &Node<'_>, form: Option<StateForm>) -> Result<Option<RecordDoc
         Some(StateForm::Suspended) => typed(node).map(RecordDoc::Suspended),
         Some(StateForm::Estimates) => typed(node).map(RecordDoc::Estimates),
         Some(StateForm::Move) => typed(node).map(RecordDoc::Move),
+        Some(StateForm::App) => typed(node).map(RecordDoc::App),
         Some(StateForm::Decider) => typed(node).map(RecordDoc::Decider),
         Some(StateForm::Pin) => typed(node).map(RecordDoc::Pin),
         Some(StateForm::Holds) => typed(node).map(RecordDoc::Holds),

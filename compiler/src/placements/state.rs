@@ -176,6 +176,28 @@ pub struct ApprovalDoc {
     pub used: Option<SmolStr>,
 }
 
+/// `state/apps/<team>/<app>.yaml`: what was observed of an app.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct AppDoc {
+    /// By workload (`apps/Deployment/checkout`, as in `placements/`) and cluster.
+    pub observed: BTreeMap<Written, BTreeMap<Written, ObservedDoc>>,
+}
+
+/// What was observed of a workload in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ObservedDoc {
+    /// How many replicas its autoscaler asked for: `spec.replicas` as its API server has it. Booked as room where
+    /// `replicas.autoscaled.room` is Observed, within the cluster's share of the autoscaler's bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<u32>,
+    /// Whether a Job ran to its end there. It is read, and nothing follows from it yet: a finished Job keeps its seats and
+    /// its room until its App no longer has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished: Option<bool>,
+}
+
 /// `state/moves/<team>/<app>.yaml`: a move that is made in steps.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]

@@ -20,6 +20,7 @@ fn written(doc: &RecordDoc) -> String {
         RecordDoc::Suspended(doc) => state_text(doc),
         RecordDoc::Estimates(doc) => state_text(doc),
         RecordDoc::Move(doc) => state_text(doc),
+        RecordDoc::App(doc) => state_text(doc),
         RecordDoc::Decider(doc) => state_text(doc),
         RecordDoc::Pin(doc) => state_text(doc),
         RecordDoc::Holds(doc) => state_text(doc),
@@ -29,7 +30,7 @@ fn written(doc: &RecordDoc) -> String {
 }
 
 /// A file of each form, as it is written.
-const FILES: [(&str, StateForm, &str); 13] = [
+const FILES: [(&str, StateForm, &str); 14] = [
     (
         "state/capacity/eu-a.yaml",
         StateForm::Capacity,
@@ -61,6 +62,12 @@ const FILES: [(&str, StateForm, &str); 13] = [
         "cause:\n  kind: Tide\n  key: \"b3:77\"\nintent: \"b3:51\"\nstep:\n  number: 2\n  since: \"2026-11-30T10:02:00Z\"\n  \
          deadline: \"2026-11-30T12:00:00Z\"\ntarget:\n  app: checkout-prod\n  clusters:\n  - eu-b\n  workloads:\n  - \
          workload: apps/Deployment/checkout\n    weights: \"b3:9f2c\"\n    seats:\n    - cluster: eu-b\n      replicas: 12\n",
+    ),
+    (
+        "state/apps/payments/checkout-prod.yaml",
+        StateForm::App,
+        "observed:\n  apps/Deployment/checkout:\n    eu-a:\n      replicas: 5\n    eu-b:\n      replicas: 0\n  \
+         batch/Job/migrate:\n    eu-a:\n      finished: true\n",
     ),
     ("state/decider.yaml", StateForm::Decider, "term: 3\nholder: hub-1\n"),
     ("state/pin.yaml", StateForm::Pin, "main: 4f1c\n"),
@@ -109,6 +116,8 @@ fn what_is_not_known_is_refused() {
     for path in [
         "state/moves/a.yaml",
         "state/moves/t/a/b.yaml",
+        "state/apps/a.yaml",
+        "state/apps/t/a/b.yaml",
         "state/estimates/x/y.yaml",
         "state/tides/x.yaml",
         "state/pin/x.yaml",

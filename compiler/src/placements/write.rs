@@ -53,6 +53,12 @@ pub fn move_path(team: &str, app: &str) -> String {
     format!("state/moves/{team}/{app}.yaml")
 }
 
+/// The path of the file of what was observed of an app.
+#[must_use]
+pub fn app_path(team: &str, app: &str) -> String {
+    format!("state/apps/{team}/{app}.yaml")
+}
+
 /// The text of `state/moves/<team>/<app>.yaml`.
 #[must_use]
 pub fn move_text(app: &SmolStr, of: &OpenMove) -> String {

@@ -1,6 +1,6 @@
 //! Which object goes where with which number, which namespaces come with it, and what moves why.
 
-use crate::api::{Lifecycle, Strategy};
+use crate::api::{AutoscaledRoom, Lifecycle, Strategy};
 use crate::base::labels::Labels;
 use crate::model::{NamespaceRule, WorkloadKind};
 use crate::placements::{PlacedApp, PlacedSeat, PlacedWorkload};
@@ -242,7 +242,7 @@ fn a_quota_of_each_cluster_is_kept_in_its_namespaces() {
 fn an_autoscaler_is_where_its_workload_is() {
     let mut fleet = FleetFixture::new(&["a", "b", "c"]);
     let app = fleet.app("web", Strategy::StaticWeight).deployment(7).weights(&fleet, "a=1 c=1");
-    fleet.add(app.autoscaled(4, 9, false));
+    fleet.add(app.autoscaled(4, 9, AutoscaledRoom::Min));
     let (_, plan) = planned(&fleet);
     assert_eq!(
         objects(&fleet, &plan, 0),

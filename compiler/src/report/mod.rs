@@ -4,6 +4,7 @@
 //! of it. Whatever is printed as JSON is the data the text is made from.
 //! The next view of a result is a file here; what it needs to know is put into its data first.
 
+mod booked;
 mod capacity;
 mod clusters;
 mod deficits;
@@ -30,6 +31,7 @@ mod why;
 mod why_cluster;
 mod why_text;
 
+pub use booked::BookedReport;
 pub use capacity::capacity;
 pub use clusters::{ClusterReport, ResourceReport};
 pub use deficits::{deficits, lapses, pools};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::booked::{BookedReport, booked};
 use super::clusters::{ClusterReport, Load, cluster_report};
 use super::full::{BelowWeightReport, DisplacedReport, GrowingReport, OverdrawnReport};
 use super::steps::{self, MovingReport};
@@ -145,6 +146,9 @@ pub struct SeatReport {
     /// Which pools they are booked in, where more than one is eligible.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pools: BTreeMap<SmolStr, u32>,
+    /// What is booked as room, where that is what was observed of its autoscaler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub booked: Option<BookedReport>,
 }
 
 /// Replicas that come or go.
@@ -235,6 +239,7 @@ fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
     for (index, workload) in app.workloads.iter().enumerate() {
         let counted = workload.is_counted();
         let mut seats = Vec::new();
+        let booked = booked(compiled, id, index);
         for (cluster, count) in placed.counts.get(&workload.key).into_iter().flatten() {
             let Some(cluster_id) = compiled.fleet.cluster_id(cluster) else { continue };
             seats.push(SeatReport {
@@ -242,6 +247,7 @@ fn app_report(compiled: &Compiled, id: AppId, loads: &mut [Load]) -> AppReport {
                 replicas: count.replicas,
                 completions: count.completions,
                 pools: pools(compiled, id, index, cluster_id),
+                booked: booked.get(&cluster_id).copied(),
             });
             let Some(load) = loads.get_mut(cluster_id.index()) else { continue };
             if counted {

@@ -119,7 +119,8 @@ fn app_rows(app: &AppReport, wide: bool) -> Vec<Vec<String>> {
     app.workloads.iter().map(of).collect()
 }
 
-/// `eu-a 8`, wide `eu-a 8 (general 6, spot 2)`; of a kind without counts the name alone.
+/// `eu-a 8`, wide `eu-a 8 (general 6, spot 2)`; of a kind without counts the name alone. Where more is booked than that:
+/// `eu-a 2 (5 booked, as observed)`.
 fn seat_text(seat: &SeatReport, counted: bool, wide: bool) -> String {
     let mut text = seat.cluster.to_string();
     if counted {
@@ -127,6 +128,9 @@ fn seat_text(seat: &SeatReport, counted: bool, wide: bool) -> String {
     }
     if let Some(completions) = seat.completions {
         let _ = write!(text, "/{completions}");
+    }
+    if let Some(booked) = seat.booked.filter(|booked| wide || booked.replicas != seat.replicas) {
+        let _ = write!(text, " ({booked})");
     }
     if wide && !seat.pools.is_empty() {
         let pools: Vec<String> = seat.pools.iter().map(|(pool, replicas)| format!("{pool} {replicas}")).collect();

@@ -1,6 +1,6 @@
 //! How a workload is placed, and where a field of its placement comes from, in words.
 
-use crate::api::{Capacity, Strategy};
+use crate::api::{AutoscaledRoom, Capacity, Strategy};
 use crate::base::ClusterId;
 use crate::model::{LayerKind, PlacementField, Replicas, Share, Workload};
 
@@ -20,7 +20,12 @@ pub(super) fn rule(workload: &Workload) -> String {
     if let Some(autoscaled) = workload.autoscaled {
         let over =
             if workload.share == Share::Everywhere { "each in every selected cluster" } else { "in equal shares" };
-        return format!("{} to {} replicas, as its autoscaler says, {over}", autoscaled.min, autoscaled.max);
+        let room = match autoscaled.policy.room {
+            AutoscaledRoom::Min => "",
+            AutoscaledRoom::Observed => "; room is booked for those that are observed",
+            AutoscaledRoom::Max => "; room is booked for the most",
+        };
+        return format!("{} to {} replicas, as its autoscaler says, {over}{room}", autoscaled.min, autoscaled.max);
     }
     let many = |n: u32| if n == 1 { "1 replica".to_owned() } else { format!("{n} replicas") };
     if workload.part.is_some() {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::booked::{BookedReport, booked};
 use super::located::{Position, ReadFile, positions};
 use super::plan::{MoveReport, PreemptionReport, move_reports, preemption};
 use super::references::needs;
@@ -163,6 +164,9 @@ pub struct WhySeat {
     /// Whether an override states the replicas.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub overridden: bool,
+    /// What is booked as room, where that is what was observed of its autoscaler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub booked: Option<BookedReport>,
 }
 
 /// What an object refers to and its App does not have.
@@ -284,6 +288,7 @@ impl Explain<'_> {
         let placed = placed(self.compiled, self.id);
         let report = |(index, workload): (usize, &Workload)| {
             let counts = placed.counts.get(&workload.key).into_iter().flatten();
+            let booked = booked(self.compiled, self.id, index);
             let seats = counts.filter_map(|(cluster, count)| {
                 let id = self.compiled.fleet.cluster_id(cluster)?;
                 let variant = self.compiled.variants.apps.get(self.id.index()).map(|variants| variants.of(id));
@@ -293,6 +298,7 @@ impl Explain<'_> {
                     replicas: count.replicas,
                     weight: weight(workload, id),
                     overridden,
+                    booked: booked.get(&id).copied(),
                 })
             });
             WhyWorkload { workload: workload.key.clone(), rule: rule(workload), seats: seats.collect() }
@@ -312,6 +318,10 @@ impl Explain<'_> {
         });
         let placed = placed(self.compiled, self.id);
         let here = placed.counts.iter().filter_map(|(key, counts)| Some(((*key).clone(), counts.get(&name)?.replicas)));
+        let of_workload = |(index, workload): (usize, &Workload)| {
+            let booked = booked(self.compiled, self.id, index).get(&id).copied();
+            booked.map(|booked| (workload.key.clone(), booked))
+        };
         let target = self.compiled.target.apps.get(self.id.index());
         let verdict = target.and_then(|target| target.verdicts.iter().find(|(_, set)| set.contains(id)));
         let verdict = verdict.map(|(verdict, _)| verdict);
@@ -339,6 +349,7 @@ impl Explain<'_> {
         ClusterWhy {
             used: placed.clusters.contains(&name),
             workloads: here.collect(),
+            booked: self.app.workloads.iter().enumerate().filter_map(of_workload).collect(),
             verdict: verdict.map(|verdict| self.verdict(verdict, std::iter::once(id))),
             reasons: reasons.iter().map(|verdict| verdict_text(verdict)).collect(),
             changes,

@@ -1,7 +1,10 @@
 //! One cluster, for `why`: every veto, the arithmetic of its room, the division, the quota; as data with figures in words.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
+use super::booked::BookedReport;
 use super::why::{VerdictReport, WrittenAt};
 use crate::base::SmolStr;
 use crate::base::quantity::{amount_at_least, plain_amount};
@@ -19,7 +22,10 @@ pub struct ClusterWhy {
     /// Whether any object of the app goes there.
     pub used: bool,
     /// What each workload has there; workloads that have nothing are left out.
-    pub workloads: std::collections::BTreeMap<SmolStr, u32>,
+    pub workloads: BTreeMap<SmolStr, u32>,
+    /// What is booked there as room of workloads whose observed replicas count.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub booked: BTreeMap<SmolStr, BookedReport>,
     /// Why it gets nothing, or is not chosen: the first reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictReport>,

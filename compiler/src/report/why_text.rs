@@ -50,7 +50,8 @@ impl WhyReport {
             let row = |seat: &super::why::WhySeat| {
                 let weight = seat.weight.map(|weight| format!("weight {weight}")).unwrap_or_default();
                 let overridden = if seat.overridden { "stated by an override" } else { "" };
-                (seat.cluster.to_string(), vec![seat.replicas.to_string(), weight, overridden.to_owned()])
+                let booked = seat.booked.map(|booked| booked.to_string()).unwrap_or_default();
+                (seat.cluster.to_string(), vec![seat.replicas.to_string(), weight, overridden.to_owned(), booked])
             };
             let rows = by_cluster(workload.seats.iter().map(row).collect(), wide);
             let rows: Vec<Vec<String>> =
@@ -92,11 +93,12 @@ impl WhyReport {
 }
 
 fn cluster_text(text: &mut String, cluster: &ClusterWhy, app: &str) {
-    let ClusterWhy { cluster: name, written, used, workloads, verdict: _, reasons, changes, room, shares, quotas } =
-        cluster;
+    let ClusterWhy { cluster: name, written, used, workloads, booked, verdict: _, reasons, .. } = cluster;
+    let ClusterWhy { changes, room, shares, quotas, .. } = cluster;
     let _ = write!(text, "\n{name}  {written}\n");
     for (workload, replicas) in workloads {
-        let _ = writeln!(text, "  {workload}: {replicas}");
+        let booked = booked.get(workload).map(|booked| format!("; {booked}")).unwrap_or_default();
+        let _ = writeln!(text, "  {workload}: {replicas}{booked}");
     }
     if !used {
         let _ = writeln!(text, "  gets nothing of {app}");

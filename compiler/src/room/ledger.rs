@@ -1,9 +1,7 @@
 //! One resource of one pool: what is booked, and what one more pod would be charged.
 
+use super::charge::{Asked, Booked, FIXED, Ledger, charge, unit};
 use super::pieces::largest_piece;
-
-/// The largest k of the ledgers every resource has: 0 (the plain sum) and 1 to 4.
-const FIXED: u64 = 4;
 
 /// Requests and node sizes are clamped here. 2^60 milli-CPU or bytes is beyond any node, and keeps
 /// `5 × amount` in 64 bits and `nodes × k × amount` far inside 128.
@@ -35,25 +33,9 @@ pub enum Cause {
     UsedUp,
 }
 
-/// Pods booked with the same request of this resource.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Booked {
-    request: u64,
-    pods: i64,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Ledger {
-    k: u64,
-    /// By all that is booked, in units of `node × max(k, 1)` to a node.
-    charged: i128,
-    /// How many of the booked requests need this ledger.
-    requests: usize,
-}
-
 /// The ledgers of one resource in one pool.
 ///
-/// `booked` is the truth; `ledgers` follow from it and the node size.
+/// `booked` and `beyond` are the truth; `ledgers` follow from them and the node size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Lane {
     /// What one node offers after overcommit, DaemonSets not subtracted.
@@ -69,45 +51,11 @@ pub(super) struct Lane {
     others: i128,
     /// Ascending by request, no zero counts, no zero requests.
     booked: Vec<Booked>,
-    /// 0 to 4, then those the booked requests need, ascending by k.
+    /// The same of pods that run beyond what is booked: like usage by others they leave less room for more, and take none
+    /// from what is booked.
+    beyond: Vec<Booked>,
+    /// 0 to 4, then those the requests of both need, ascending by k.
     ledgers: Vec<Ledger>,
-}
-
-/// Nodes and what else a question of room is about.
-#[derive(Clone, Copy)]
-pub(super) struct Asked {
-    /// How many nodes count.
-    pub nodes: u64,
-    /// Whether usage by others counts.
-    pub others: bool,
-}
-
-/// The charge of one pod in ledger `k`, in units of `node × max(k, 1)` to a node. Never decreases with the request; the
-/// node size decides what one unit is.
-fn charge(k: u64, request: u64, node: u64) -> i128 {
-    if k == 0 {
-        return i128::from(request);
-    }
-    let scaled = u128::from(k + 1) * u128::from(request);
-    if scaled < u128::from(node) {
-        return 0;
-    }
-    let whole = i128::from(k) * i128::from(request);
-    if request >= node {
-        // Larger than a node: booked all the same, so at least the node is gone.
-        return whole;
-    }
-    let rest = match u64::try_from(scaled) {
-        Ok(scaled) => u128::from(scaled % node),
-        Err(_) => scaled % u128::from(node),
-    };
-    // floor(scaled / node) × node
-    if rest == 0 { whole } else { i128::try_from(scaled - rest).unwrap_or(i128::MAX) }
-}
-
-/// Units of a node in ledger `k`.
-fn unit(k: u64, node: u64) -> i128 {
-    i128::from(k.max(1)) * i128::from(node)
 }
 
 impl Lane {
@@ -120,6 +68,7 @@ impl Lane {
             reserved: reserved.clamp(0, MAX_POOL),
             others: others.clamp(0, MAX_POOL),
             booked: Vec::new(),
+            beyond: Vec::new(),
             ledgers: Vec::new(),
         };
         lane.resize();
@@ -138,12 +87,13 @@ impl Lane {
         !self.booked.is_empty()
     }
 
-    /// Takes back all pods and the DaemonSets that were booked. Whether there were any.
+    /// Takes back all pods, those beyond what is booked, and the DaemonSets that were booked. Whether there were any.
     pub(super) fn unbook_all(&mut self) -> bool {
-        if self.booked.is_empty() && self.daemon == self.daemon_at_first {
+        if self.booked.is_empty() && self.beyond.is_empty() && self.daemon == self.daemon_at_first {
             return false;
         }
         self.booked.clear();
+        self.beyond.clear();
         self.daemon = self.daemon_at_first;
         self.resize();
         true
@@ -151,41 +101,60 @@ impl Lane {
 
     /// Books `pods` pods, or takes them back when negative.
     pub(super) fn book(&mut self, request: u64, pods: i64) {
+        self.count(request, pods, false);
+    }
+
+    /// Counts `pods` pods beyond what is booked, or takes them back when negative.
+    pub(super) fn count_beyond(&mut self, request: u64, pods: i64) {
+        self.count(request, pods, true);
+    }
+
+    fn count(&mut self, request: u64, pods: i64, beyond: bool) {
         if request == 0 || pods == 0 {
             return;
         }
         for ledger in &mut self.ledgers {
-            ledger.charged += charge(ledger.k, request, self.node) * i128::from(pods);
+            let charge = charge(ledger.k, request, self.node) * i128::from(pods);
+            if beyond {
+                ledger.beyond += charge;
+            } else {
+                ledger.charged += charge;
+            }
         }
-        match self.booked.binary_search_by_key(&request, |booked| booked.request) {
+        let counted = if beyond { &mut self.beyond } else { &mut self.booked };
+        match counted.binary_search_by_key(&request, |booked| booked.request) {
             Err(at) => {
-                self.booked.insert(at, Booked { request, pods });
-                self.need_ledger_of(request);
+                counted.insert(at, Booked { request, pods });
+                self.need_ledger_of(request, beyond);
             }
             Ok(at) => {
-                let Some(booked) = self.booked.get_mut(at) else { return };
+                let Some(booked) = counted.get_mut(at) else { return };
                 booked.pods += pods;
                 if booked.pods == 0 {
-                    self.booked.remove(at);
-                    self.forget_ledger_of(request);
+                    counted.remove(at);
+                    self.forget_ledger_of(request, beyond);
                 }
             }
         }
     }
 
-    fn need_ledger_of(&mut self, request: u64) {
+    fn need_ledger_of(&mut self, request: u64, beyond: bool) {
         let Some(k) = self.own_k(request) else { return };
-        match self.ledgers.binary_search_by_key(&k, |ledger| ledger.k) {
-            Ok(at) => self.ledgers[at].requests += 1,
-            Err(at) => self.ledgers.insert(at, Ledger { k, charged: self.charged_in(k), requests: 1 }),
-        }
+        let at = self.ledgers.binary_search_by_key(&k, |ledger| ledger.k).unwrap_or_else(|at| {
+            let ledger = self.ledger(k);
+            self.ledgers.insert(at, ledger);
+            at
+        });
+        let ledger = &mut self.ledgers[at];
+        *(if beyond { &mut ledger.requests_beyond } else { &mut ledger.requests }) += 1;
     }
 
-    fn forget_ledger_of(&mut self, request: u64) {
+    fn forget_ledger_of(&mut self, request: u64, beyond: bool) {
         let Some(k) = self.own_k(request) else { return };
         if let Ok(at) = self.ledgers.binary_search_by_key(&k, |ledger| ledger.k) {
-            self.ledgers[at].requests -= 1;
-            if self.ledgers[at].requests == 0 {
+            let ledger = &mut self.ledgers[at];
+            *(if beyond { &mut ledger.requests_beyond } else { &mut ledger.requests }) -= 1;
+            if ledger.requests == 0 && ledger.requests_beyond == 0 {
                 self.ledgers.remove(at);
             }
         }
@@ -198,11 +167,14 @@ impl Lane {
         (per_node > FIXED && per_node < MAX_K && !self.node.is_multiple_of(request)).then_some(per_node)
     }
 
-    /// The charges of everything booked in ledger `k`. Requests below `node / (k+1)` are charged nothing.
-    fn charged_in(&self, k: u64) -> i128 {
-        let from = if k == 0 { 0 } else { self.booked.partition_point(|booked| booked.request < self.node / (k + 1)) };
-        let charged = |booked: &Booked| charge(k, booked.request, self.node) * i128::from(booked.pods);
-        self.booked.iter().skip(from).map(charged).sum()
+    /// Ledger `k` with the charges of everything in it. Requests below `node / (k+1)` are charged nothing.
+    fn ledger(&self, k: u64) -> Ledger {
+        let sum = |pods: &[Booked]| {
+            let from = if k == 0 { 0 } else { pods.partition_point(|booked| booked.request < self.node / (k + 1)) };
+            let charged = |booked: &Booked| charge(k, booked.request, self.node) * i128::from(booked.pods);
+            pods.iter().skip(from).map(charged).sum()
+        };
+        Ledger { k, charged: sum(&self.booked), beyond: sum(&self.beyond), requests: 0, requests_beyond: 0 }
     }
 
     /// Takes `request` from every node for DaemonSets, or gives it back when negative. Charges depend on the node
@@ -215,9 +187,12 @@ impl Lane {
     fn resize(&mut self) {
         let left = i128::from(self.offered).saturating_sub(self.daemon).max(0);
         self.node = u64::try_from(left).unwrap_or(MAX_NODE);
-        self.ledgers = (0..=FIXED).map(|k| Ledger { k, charged: self.charged_in(k), requests: 0 }).collect();
+        self.ledgers = (0..=FIXED).map(|k| self.ledger(k)).collect();
         for at in 0..self.booked.len() {
-            self.need_ledger_of(self.booked[at].request);
+            self.need_ledger_of(self.booked[at].request, false);
+        }
+        for at in 0..self.beyond.len() {
+            self.need_ledger_of(self.beyond[at].request, true);
         }
     }
 
@@ -233,11 +208,11 @@ impl Lane {
 
     /// The plain sum left on `asked.nodes` nodes, negative when over-booked.
     pub(super) fn free(&self, asked: Asked) -> i128 {
-        self.left(0, self.plain_sum(), asked)
+        self.left(0, self.plain_sum(asked), asked)
     }
 
-    fn plain_sum(&self) -> i128 {
-        self.ledgers.first().map_or(0, |ledger| ledger.charged)
+    fn plain_sum(&self, asked: Asked) -> i128 {
+        self.ledgers.first().map_or(0, |ledger| ledger.taken(asked))
     }
 
     /// The ledger the request needs, if no booked request has needed it yet.
@@ -252,8 +227,9 @@ impl Lane {
         }
         let mut room = below;
         let mut why = None;
-        for ledger in &self.ledgers {
-            let left = self.left(ledger.k, ledger.charged, asked);
+        let own = self.own_k(request);
+        for ledger in self.ledgers.iter().filter(|ledger| ledger.counts(asked) || own == Some(ledger.k)) {
+            let left = self.left(ledger.k, ledger.taken(asked), asked);
             // A charge is at most (k+1)x/k. Products are cheaper than divisions and mostly settle it; they stay below
             // 2^56 (room) × 2^70 (1024 × request).
             if left >= i128::from(room) * i128::from(ledger.k + 1) * i128::from(request) {
@@ -269,8 +245,8 @@ impl Lane {
             // The same bound for all that is booked spares adding it up.
             let (all, charge) = (i128::from(asked.nodes) * unit(k, self.node), i128::from(self.node));
             let enough = i128::from(room) * charge;
-            if all - self.plain_sum() * i128::from(k + 1) < enough {
-                let left = all - self.charged_in(k);
+            if all - self.plain_sum(asked) * i128::from(k + 1) < enough {
+                let left = all - self.ledger(k).taken(asked);
                 if left < enough {
                     room = u64::try_from(left.max(0) / charge).unwrap_or(room);
                     why = Some(Cause::Packing);
@@ -298,7 +274,7 @@ impl Lane {
         if request > self.node {
             return None;
         }
-        let ledgers = self.charges().chain(self.missing_k(request).map(|k| (k, self.charged_in(k))));
+        let ledgers = self.charges(asked).chain(self.missing_k(request).map(|k| (k, self.ledger(k).taken(asked))));
         let none = Asked { nodes: 0, ..asked };
         let mut nodes = 0;
         for (k, charged) in ledgers {
@@ -312,8 +288,9 @@ impl Lane {
     }
 
     /// (k, charged) by ledger.
-    fn charges(&self) -> impl Iterator<Item = (u64, i128)> {
-        self.ledgers.iter().map(|ledger| (ledger.k, ledger.charged))
+    fn charges(&self, asked: Asked) -> impl Iterator<Item = (u64, i128)> {
+        let counting = self.ledgers.iter().filter(move |ledger| ledger.counts(asked));
+        counting.map(move |ledger| (ledger.k, ledger.taken(asked)))
     }
 
     /// The largest booked request, if it is larger than a node.
@@ -328,7 +305,7 @@ impl Lane {
             return None;
         }
         let mut nodes = 0;
-        for (k, charged) in self.charges() {
+        for (k, charged) in self.charges(asked) {
             nodes = nodes.max(whole_nodes(-self.left(k, charged, none), unit(k, self.node))?);
         }
         Some(nodes)
@@ -337,7 +314,7 @@ impl Lane {
     /// Whether the bookings exceed what the nodes offer. Where nothing is booked there is nothing to exceed.
     pub(super) fn is_overdrawn(&self, asked: Asked) -> bool {
         let over = |(k, charged)| self.left(k, charged, asked) < 0;
-        self.is_booked() && (self.oversized().is_some() || self.charges().any(over))
+        self.is_booked() && (self.oversized().is_some() || self.charges(asked).any(over))
     }
 
     /// By how much the bookings exceed what the nodes offer, in amounts of the resource, rounded up; 0 when they do not.
@@ -353,13 +330,15 @@ impl Lane {
             if over > 0 { (over + k - 1) / k } else { 0 }
         };
         let lacking = self.oversized().map_or(0, |request| i128::from(request - self.node));
-        self.charges().map(excess).fold(lacking, i128::max)
+        self.charges(asked).map(excess).fold(lacking, i128::max)
     }
 
     /// The most one more pod could get of what is left: the largest piece of a tight packing, and no more than the sum.
     pub(super) fn largest(&self, asked: Asked) -> u64 {
         let pods = |booked: &Booked| (booked.request, u64::try_from(booked.pods).unwrap_or(0));
-        let piece = largest_piece(asked.nodes, self.node, self.booked.iter().rev().map(pods));
+        let mut all: Vec<&Booked> = self.booked.iter().chain(self.beyond.iter().filter(|_| asked.others)).collect();
+        all.sort_by_key(|booked| std::cmp::Reverse(booked.request));
+        let piece = largest_piece(asked.nodes, self.node, all.into_iter().map(pods));
         piece.min(u64::try_from(self.free(asked).max(0)).unwrap_or(u64::MAX))
     }
 }
@@ -371,46 +350,4 @@ fn whole_nodes(taken: i128, unit: i128) -> Option<u64> {
     }
     let nodes = taken.checked_div(unit)?;
     u64::try_from(nodes + i128::from(nodes * unit < taken)).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn charges_in_units_of_node_times_k() {
-        // (ledger, request, node, charge)
-        let cases = [
-            (0, 5, 8, 5),
-            (1, 5, 8, 8),   // 2x = 1.25: one whole node
-            (1, 4, 8, 4),   // 2x = 1: an integer, x itself
-            (1, 3, 8, 0),   // 2x < 1
-            (2, 3, 8, 8),   // 3x = 1.125: half a node of 16 units
-            (2, 5, 8, 8),   // 3x = 1.875
-            (2, 6, 8, 16),  // 3x = 2.25: all of it
-            (3, 2, 8, 6),   // 4x = 1: x itself
-            (4, 8, 8, 32),  // a whole node in every ledger
-            (1, 13, 8, 13), // larger than the node: x itself
-            (2, 3, 0, 6),   // no node left
-        ];
-        for (k, request, node, expected) in cases {
-            assert_eq!(charge(k, request, node), expected, "ledger {k}, request {request}, node {node}");
-        }
-    }
-
-    #[test]
-    fn charge_never_decreases_with_the_request_and_never_exceeds_its_bound() {
-        for node in 1..=24 {
-            for k in 1..=12 {
-                let mut last = 0;
-                for request in 0..=2 * node {
-                    let now = charge(k, request, node);
-                    assert!(now >= last, "ledger {k}, request {request}, node {node}");
-                    // (k+1)x/k, the bound the shortcut in `room` relies on
-                    assert!(now <= i128::from((k + 1) * request));
-                    last = now;
-                }
-            }
-        }
-    }
 }

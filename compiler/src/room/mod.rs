@@ -50,6 +50,9 @@
 //! keep their seats, as they do until somebody observes the cluster, 33.2 % of the answers are too high, 1.1 % of the promised
 //! pods pend, and 9.3 % are too low: those seats are taken.
 //!
+//! Pods that run beyond what is booked (an autoscaler added them) are charged like booked ones where more is asked for, and
+//! not at all where what is booked is held against the nodes.
+//!
 //! Everything is an integer: ledger k counts in units of `node × k`, so `x` is `k × request` and a `1/k` is `node`.
 //!
 //! # Invariants
@@ -57,12 +60,13 @@
 //! * The answer is a function of what is booked; not of the order of bookings, nor of which requests were ever asked about.
 //! * Booking never gives room to anyone; undoing restores the ledgers exactly.
 //! * Room is never negative and never wraps. A pool whose bookings exceed its nodes has room 0 for every request, and is
-//!   listed by [`overdrawn`](Rooms::overdrawn). Usage by others alone never makes a pool overdrawn.
+//!   listed by [`overdrawn`](Rooms::overdrawn). Usage by others, and pods beyond what is booked, never make a pool overdrawn.
 //! * Unknown capacity is `None`, never 0.
 //!
 //! Which pools a pod may use is the caller's business (labels, taints and tolerations are not known here), as is the
-//! cap an observed estimate sets. The next bound that limits a pool goes into `ledger` as another charge.
+//! cap an observed estimate sets. The next bound that limits a pool goes into `charge` as another ledger.
 
+mod charge;
 mod explain;
 mod ledger;
 mod pieces;

@@ -2,7 +2,8 @@
 
 use smol_str::SmolStr;
 
-use super::ledger::{Asked, Cause, Lane, MAX_ROOM};
+use super::charge::Asked;
+use super::ledger::{Cause, Lane, MAX_ROOM};
 use super::rooms::{Request, ResourceId};
 use crate::base::ClusterId;
 

@@ -53,6 +53,7 @@ pub(super) struct Request {
 #[derive(Debug, Clone, Copy)]
 enum Booking {
     Pods { pool: PoolRef, request: RequestId, replicas: i64 },
+    Beyond { pool: PoolRef, request: RequestId, replicas: i64 },
     Daemon { pool: PoolRef, request: RequestId, times: i64 },
 }
 
@@ -219,8 +220,8 @@ impl Rooms {
         Some(room)
     }
 
-    /// How many more pods fit if others used nothing. For replicas that are placed already: usage by others limits
-    /// growth, it never makes a placed replica leave.
+    /// How many more pods fit if others used nothing, and nothing ran beyond what is booked. For replicas that are placed
+    /// already: both limit growth, they never make a placed replica leave.
     #[must_use]
     pub fn room_for_placed(&self, pool: PoolRef, request: RequestId) -> Option<u64> {
         let pool = self.get(pool);
@@ -236,6 +237,17 @@ impl Rooms {
     /// error of the caller.
     pub fn unbook(&mut self, pool: PoolRef, request: RequestId, replicas: u32) {
         self.apply_and_log(Booking::Pods { pool, request, replicas: -i64::from(replicas) });
+    }
+
+    /// Counts `replicas` pods that run beyond what is booked. Like usage by others they limit growth, and make no pool
+    /// overdrawn; unlike it they are pods of a known request, so every ledger charges them.
+    pub fn count_beyond(&mut self, pool: PoolRef, request: RequestId, replicas: u32) {
+        self.apply_and_log(Booking::Beyond { pool, request, replicas: i64::from(replicas) });
+    }
+
+    /// Takes back what [`count_beyond`](Self::count_beyond) counted. More than was counted is an error of the caller.
+    pub fn discount_beyond(&mut self, pool: PoolRef, request: RequestId, replicas: u32) {
+        self.apply_and_log(Booking::Beyond { pool, request, replicas: -i64::from(replicas) });
     }
 
     /// Books one pod on every node, virtual ones included, for a DaemonSet: the nodes shrink.
@@ -261,6 +273,9 @@ impl Rooms {
             match self.log.pop() {
                 Some(Booking::Pods { pool, request, replicas }) => {
                     self.apply(Booking::Pods { pool, request, replicas: -replicas });
+                }
+                Some(Booking::Beyond { pool, request, replicas }) => {
+                    self.apply(Booking::Beyond { pool, request, replicas: -replicas });
                 }
                 Some(Booking::Daemon { pool, request, times }) => {
                     self.apply(Booking::Daemon { pool, request, times: -times });
@@ -296,7 +311,9 @@ impl Rooms {
     }
 
     fn apply(&mut self, booking: Booking) {
-        let (Booking::Pods { pool, request, .. } | Booking::Daemon { pool, request, .. }) = booking;
+        let (Booking::Pods { pool, request, .. }
+        | Booking::Beyond { pool, request, .. }
+        | Booking::Daemon { pool, request, .. }) = booking;
         let pool = &mut self.pools[pool.0 as usize];
         let request = &self.requests[request.0 as usize];
         pool.version += 1;
@@ -306,6 +323,7 @@ impl Rooms {
         for (resource, amount) in &request.amounts {
             match booking {
                 Booking::Pods { replicas, .. } => pool.lane_mut(*resource).book(*amount, replicas),
+                Booking::Beyond { replicas, .. } => pool.lane_mut(*resource).count_beyond(*amount, replicas),
                 Booking::Daemon { times, .. } => {
                     pool.lane_mut(*resource).shrink_node(i128::from(*amount) * i128::from(times));
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{Scenario, Target, check, placed, schedule};
-use crate::api::{Capacity, ClusterMode, Lifecycle, Strategy};
+use crate::api::{AutoscaledRoom, Capacity, ClusterMode, Lifecycle, Strategy};
 use crate::base::labels::Labels;
 use crate::base::taint::{Taint, TaintEffect, Toleration};
 use crate::base::{ClusterId, DigestWriter, FileId, Resources, SmolStr, Span, TeamId};
@@ -326,7 +326,7 @@ impl FleetFixture {
 pub fn policy(strategy: Strategy) -> Replicas {
     let capacity = if strategy == Strategy::StaticWeight { Capacity::Cap } else { Capacity::Require };
     let digest = DigestWriter::new().part(format!("{strategy:?}").as_bytes()).finish();
-    let autoscaled = AutoscaledPolicy { books_max: false, counts_max: true };
+    let autoscaled = AutoscaledPolicy { room: AutoscaledRoom::Min, counts_max: true };
     Replicas {
         strategy: Some(strategy),
         total: None,
@@ -529,10 +529,10 @@ impl AppFixture {
     }
 
     /// An autoscaler owns the replicas of the last workload.
-    pub fn autoscaled(mut self, min: u32, max: u32, books_max: bool) -> Self {
+    pub fn autoscaled(mut self, min: u32, max: u32, room: AutoscaledRoom) -> Self {
         self = self.object("autoscaling", "v2", "HorizontalPodAutoscaler", "main");
         let object = self.app.objects.len() - 1;
-        let policy = AutoscaledPolicy { books_max, counts_max: true };
+        let policy = AutoscaledPolicy { room, counts_max: true };
         self.app.workloads.last_mut().unwrap().own(Autoscaled { object, min, max, policy });
         self
     }

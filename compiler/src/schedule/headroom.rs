@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::ledger::{Ledger, Resolved};
 use super::rooms::{self, ClusterPools};
-use super::state::{self, pool_id};
+use super::state::{self, Row, merged, pool_id};
 use super::target::Target;
 use super::view::is_daemon;
-use super::{Scenario, held};
+use super::{Scenario, beyond, held};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, SmolStr, workload_numbers};
 use crate::model::Fleet;
@@ -43,8 +43,15 @@ pub fn headroom(fleet: &Fleet, variants: &Variants, record: &Record, target: &Ta
     fleet.cluster_ids().zip(empty).map(left).collect()
 }
 
-/// The ledger with a target booked in it: DaemonSets first, as they shrink the nodes.
+/// The ledger with a target booked in it, and what autoscalers run beyond that.
 pub(super) fn booked(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Ledger {
+    let mut ledger = seated(fleet, variants, record, target);
+    beyond::count(&mut ledger, fleet, variants, record, |id, workload| rows(target, id, workload));
+    ledger
+}
+
+/// The ledger with the seats of a target booked in it: DaemonSets first, as they shrink the nodes.
+fn seated(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Ledger {
     let mut ledger = with_daemons(fleet, variants, record, target);
     for id in fleet.app_ids() {
         book(&mut ledger, fleet, variants, target, id, false);
@@ -52,9 +59,17 @@ pub(super) fn booked(fleet: &Fleet, variants: &Variants, record: &Record, target
     ledger
 }
 
+/// The seats of a workload, by cluster ascending.
+pub(super) fn rows(target: &Target, id: AppId, number: u16) -> Vec<Row> {
+    let seats = target.apps.get(id.index()).map(|app| app.seats.as_slice()).unwrap_or_default();
+    let own = seats.iter().filter(|seat| seat.workload == number);
+    own.map(|seat| Row { cluster: seat.cluster, pool: seat.pool, replicas: seat.replicas }).collect()
+}
+
 /// The same, with what is kept for moves in steps that are on the way.
 pub(super) fn promised(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target) -> Ledger {
-    let mut ledger = booked(fleet, variants, record, target);
+    let mut ledger = seated(fleet, variants, record, target);
+    let mut coming: BTreeMap<(AppId, u16), Vec<Row>> = BTreeMap::new();
     let pools = rooms::pools(fleet, record);
     let held = held::moving(fleet, variants, record, &Scenario::default());
     for (id, end) in state::targets(fleet, record, &held, &pools) {
@@ -66,6 +81,7 @@ pub(super) fn promised(fleet: &Fleet, variants: &Variants, record: &Record, targ
                 let variant = variants.apps.get(id.index()).map(|variants| variants.of(row.cluster));
                 let pod = variant.and_then(|v| v.workloads.get(usize::from(number))?.pod.as_deref());
                 let Some(pod) = pod.filter(|_| more > 0) else { continue };
+                coming.entry((id, number)).or_default().push(Row { replicas: more, ..*row });
                 let class = ledger.class(pod);
                 if let Resolved::Pool(pool) = ledger.resolve(class, row.cluster, row.pool) {
                     ledger.book(class, pool, more);
@@ -73,6 +89,10 @@ pub(super) fn promised(fleet: &Fleet, variants: &Variants, record: &Record, targ
             }
         }
     }
+    beyond::count(&mut ledger, fleet, variants, record, |id, workload| {
+        let more = coming.remove(&(id, workload)).unwrap_or_default();
+        merged(rows(target, id, workload).into_iter().chain(more).collect())
+    });
     ledger
 }
 

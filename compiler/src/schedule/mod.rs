@@ -8,6 +8,7 @@
 //! The next filter goes into `filter`, with a [`Verdict`]; the next strategy into `divide`; the next reason why replicas
 //! leave into `filter` (a release) and into `phases::open`.
 
+mod beyond;
 pub mod check;
 mod conditions;
 mod decide;
@@ -38,6 +39,7 @@ mod transfers;
 mod verdict;
 mod view;
 
+pub use beyond::{Booked, booked_as_observed};
 pub use explain::{Arithmetic, Explained, Misfit, PoolThere, QuotaUse, ShareThere, WorkloadThere, explain};
 pub use headroom::{Beside, Headroom, headroom};
 pub use held::{intent, moving};

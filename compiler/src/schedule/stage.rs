@@ -8,7 +8,7 @@ use super::quota::{self, AppUsage, Counted, Left, Pods, Usage};
 use super::scope::{self, Scope};
 use super::state::{AppState, Row, by_cluster, pool_name};
 use super::view::{View, is_daemon};
-use super::{Deficit, Displaced, view};
+use super::{Deficit, Displaced, beyond, view};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::kinds::pod::PodFacts;
@@ -178,10 +178,37 @@ impl Stage<'_, '_> {
     pub fn rebook(&mut self, id: AppId, from: &AppState, to: &AppState) {
         for (workload, (from, to)) in from.workloads.iter().zip(&to.workloads).enumerate() {
             if from.rows != to.rows {
-                self.unbook(id, workload, &from.rows);
-                self.book(id, workload, &to.rows);
+                self.take_out(id, workload, &from.rows);
+                self.put_in(id, workload, &to.rows);
             }
         }
+    }
+
+    /// Books all rows of a workload, and counts what its autoscaler runs beyond them.
+    pub fn put_in(&mut self, id: AppId, workload: usize, rows: &[Row]) {
+        self.book(id, workload, rows);
+        self.count_beyond(id, workload, rows);
+    }
+
+    /// Takes all rows of a workload out of the ledger, and what its autoscaler runs beyond them.
+    pub fn take_out(&mut self, id: AppId, workload: usize, rows: &[Row]) {
+        self.unbook(id, workload, rows);
+        for Booking { class, pool, replicas } in self.beyond(id, workload, rows) {
+            self.ledger.discount_beyond(class, pool, replicas);
+        }
+    }
+
+    /// Counts what the autoscaler of a workload runs beyond its rows, which are booked.
+    pub fn count_beyond(&mut self, id: AppId, workload: usize, rows: &[Row]) {
+        for Booking { class, pool, replicas } in self.beyond(id, workload, rows) {
+            self.ledger.count_beyond(class, pool, replicas);
+        }
+    }
+
+    fn beyond(&mut self, id: AppId, workload: usize, rows: &[Row]) -> Vec<Booking> {
+        let (view, w) = (self.view, self.view.workload(id, workload));
+        let class = |cluster| view.class(id, workload, cluster);
+        beyond::bookings(&mut self.ledger, w, class, |cluster| view.observed(id, workload, cluster), rows)
     }
 
     /// What a workload holds, by cluster ascending.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::rooms::{ClusterPools, OTHER_POOL};
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
 use crate::model::{App, ClusterSet, Fleet};
-use crate::placements::{OpenMove, PlacedApp, PlacedWorkload, Record};
+use crate::placements::{ObservedApp, OpenMove, PlacedApp, PlacedWorkload, Record};
 
 /// Where an app runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,9 +75,19 @@ pub(super) fn read(fleet: &Fleet, record: &Record, pools: &[ClusterPools]) -> Ve
     fleet.apps.iter().zip(placed(fleet, record)).map(of).collect()
 }
 
-/// By app id, what is recorded of it. Both are in the order of their names.
+/// By app id, where it is recorded to run.
 pub(super) fn placed<'a>(fleet: &Fleet, record: &'a Record) -> Vec<Option<&'a PlacedApp>> {
-    let mut rest = record.apps.iter().peekable();
+    of_each(fleet, &record.apps)
+}
+
+/// By app id, what was observed of it.
+pub(super) fn observed<'a>(fleet: &Fleet, record: &'a Record) -> Vec<Option<&'a ObservedApp>> {
+    of_each(fleet, &record.observed)
+}
+
+/// By app id, what is recorded of it. Both are in the order of their names.
+fn of_each<'a, T>(fleet: &Fleet, recorded: &'a BTreeMap<(SmolStr, SmolStr), T>) -> Vec<Option<&'a T>> {
+    let mut rest = recorded.iter().peekable();
     let of = |id: AppId| {
         let app = fleet.app(id);
         let key = (fleet.team(app.team).name.as_str(), app.name.as_str());

@@ -1,9 +1,9 @@
 //! The only place that sees more than one cause: which of several proposals comes first.
 //!
-//! Failover > return > lifecycle > tide > pin > move > capacity > settle: what keeps things running before what changes them, and
+//! Failover > return > lifecycle > tide > pin > move > capacity > observed > settle: what keeps things running before what changes them, and
 //! what people merged before what only tidies up. One commit at a time, so that the next is decided on what it left.
 
-use super::causes::{capacity, failover, moves, pin, returning, settle, tide};
+use super::causes::{capacity, failover, moves, observed, pin, returning, settle, tide};
 use super::{DecideError, Live, Planned, Proposal, Report, Urgency, View};
 use crate::commit::Cause;
 use crate::instant;
@@ -17,6 +17,7 @@ pub(super) fn ranked(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Vec<P
     proposals.extend(pin::propose(view, reports)?);
     proposals.extend(moves::propose(view, reports)?);
     proposals.extend(capacity::propose(view, reports)?);
+    proposals.extend(observed::propose(view, reports)?);
     proposals.extend(settle::propose(view));
     proposals.sort_by_key(|proposal| rank(proposal.cause));
     Ok(proposals)
@@ -66,6 +67,7 @@ fn rank(cause: Cause) -> u8 {
         Cause::Pin => 5,
         Cause::Move => 6,
         Cause::Capacity => 7,
-        Cause::Settle => 8,
+        Cause::Observed => 8,
+        Cause::Settle => 9,
     }
 }

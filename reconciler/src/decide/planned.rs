@@ -11,7 +11,7 @@ use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::{FleetFiles, Limits, Overlay, RepoPath};
 use fleetwright_compiler::{CompileError, Compiled, Refusal, compile, schedule, what_if};
 
-use super::causes::tide;
+use super::causes::{observed, tide};
 use super::clock;
 use super::stepped::{self, Opened, Opening};
 use super::{DecideError, Intents, Placed, Proposal, Situation, View};
@@ -94,6 +94,9 @@ pub fn realise(
         }
     }
     rename_suspended(&mut record, &compiled)?;
+    if proposal.cause == Cause::Pin {
+        observed::tidy(&mut record, &compiled)?;
+    }
     let only = proposal.only.as_ref();
     // What these propose is in the record already, so what runs is what is live.
     let proposes_places = matches!(proposal.cause, Cause::Rebalance | Cause::Undo);

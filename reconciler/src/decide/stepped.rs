@@ -56,6 +56,7 @@ fn is_made_in_steps(cause: Cause) -> bool {
         // what finds no room any more leaves like everything else
         | Cause::Capacity
         // these move nothing, but what is due anyway comes with the next decision, whatever that is
+        | Cause::Observed
         | Cause::Return
         | Cause::Approve
         | Cause::Promote => true,
@@ -199,7 +200,7 @@ impl Opening<'_> {
     /// Whether nobody asked for what it moves: it follows from what is recorded and observed.
     fn is_by_itself(&self) -> bool {
         match self.cause {
-            Cause::Settle | Cause::Capacity | Cause::Return | Cause::Approve | Cause::Promote => true,
+            Cause::Settle | Cause::Capacity | Cause::Observed | Cause::Return | Cause::Approve | Cause::Promote => true,
             Cause::Failover
             | Cause::Lifecycle
             | Cause::Tide

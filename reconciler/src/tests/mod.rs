@@ -2,6 +2,7 @@
 
 mod capacity;
 mod led_elsewhere;
+mod observed;
 mod orders;
 mod orders_of_clusters;
 mod outages;

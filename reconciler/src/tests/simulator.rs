@@ -1,15 +1,16 @@
 //! The whole controller on simulated clusters and a real bare repository, under faults drawn from a seed: clusters that stop
 //! answering, writes whose connection or answer is lost, a process that is killed, pushes that are refused, hand edits,
-//! reverts, leaps of time; and, where replicas move in steps, changed weights, drained clusters, moves that are undone and
-//! files of moves that are removed.
+//! reverts, leaps of time; where replicas move in steps, changed weights, drained clusters, moves that are undone and
+//! files of moves that are removed; and where there is an autoscaler, what it does.
 //!
 //! Held at every step: what is not ours is never touched; ready replicas fall below what must be available only by faults.
 //! Held at the end, when faults stop: everything that is wanted is there as it is wanted, nothing else of ours is, every
-//! person's commit is in the history, and it goes quiet. `SIMULATOR_SEEDS=FROM..TO` runs others than the usual seeds.
+//! person's commit is in the history, what autoscalers run is recorded, and it goes quiet. `SIMULATOR_SEEDS=FROM..TO` runs others than the usual seeds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleetwright_compiler::base::SmolStr;
+use fleetwright_compiler::schedule::booked_as_observed;
 use serde_json::{Value, json};
 
 use super::world::{Files, World, app, fleet};
@@ -28,6 +29,10 @@ const STEP_SECS: i64 = 10;
 const EVENTS: usize = 30;
 /// Steps until all must be as it is wanted, when faults stopped: a failover and its return fit in.
 const SETTLE_STEPS: usize = 150;
+/// Steps without anything after which nothing comes any more, and where observed replicas are recorded, at most every ten
+/// minutes.
+const QUIET_STEPS: usize = 12;
+const QUIET_STEPS_OBSERVING: usize = 65;
 /// Without a fault for so long, what was observed is what is.
 const CALM_SECS: i64 = 120;
 
@@ -54,6 +59,8 @@ struct Simulation {
     world: World,
     /// Whether `web` moves in steps, and there are events that move it.
     moves: bool,
+    /// Whether there is `scaled`, whose autoscaler acts.
+    scales: bool,
     files: Files,
     machines: BTreeMap<SmolStr, Machine>,
     controller: Controller,
@@ -69,13 +76,16 @@ struct Simulation {
 }
 
 impl Simulation {
-    fn new(seed: u64, moves: bool) -> Self {
+    fn new(seed: u64, moves: bool, scales: bool) -> Self {
         let mut files = fleet();
         let text = files["fleet.yaml"].replace("spec: {}", "spec: {failover: {after: 60s}}");
         files.insert("fleet.yaml".into(), text);
         app(&mut files, "api", 4, "");
         if moves {
             app(&mut files, "web", 6, MOVES);
+        }
+        if scales {
+            add_scaled(&mut files);
         }
         let world = World::live(&files);
         let machines = ["a", "b", "c"].map(|name| {
@@ -97,6 +107,7 @@ impl Simulation {
         Self {
             world,
             moves,
+            scales,
             files,
             machines: machines.into(),
             controller: Controller::new(Board::default()),
@@ -189,6 +200,17 @@ impl Simulation {
         let names: Vec<SmolStr> = self.machines.keys().cloned().collect();
         let cluster = names[self.random.below(names.len())].clone();
         let machine = &self.machines[&cluster];
+        if self.scales && self.random.below(2) == 0 {
+            let replicas = self.random.below(12);
+            let key = Key::new("apps", "Deployment", "t", "scaled");
+            if machine.cluster.get(&key).is_some() {
+                machine
+                    .cluster
+                    .edit(&key, "kube-controller-manager", |object| object["spec"]["replicas"] = json!(replicas));
+                self.log.push(format!("{now} the autoscaler in {cluster} wants {replicas}"));
+            }
+            return;
+        }
         let name = ["web", "api"][self.random.below(2)];
         let mut fault = None;
         match self.random.below(if self.moves { 17 } else { 12 }) {
@@ -336,9 +358,10 @@ impl Simulation {
     /// Runs until nothing happens any more.
     fn settle(&mut self) {
         let mut quiet = 0;
-        for _ in 0..SETTLE_STEPS {
+        let enough = if self.scales { QUIET_STEPS_OBSERVING } else { QUIET_STEPS };
+        for _ in 0..SETTLE_STEPS + enough {
             quiet = if self.step() == (0, 0) { quiet + 1 } else { 0 };
-            if quiet > 12 {
+            if quiet > enough {
                 return;
             }
         }
@@ -353,6 +376,27 @@ impl Simulation {
             held.iter().map(move |held| format!("in {cluster}: {} {}", held.key, held.why))
         });
         self.log.iter().cloned().chain(held).chain(self.reports.iter().cloned()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What is booked of `scaled` is what runs, but for less than a fifth.
+    fn check_recorded(&self, compiled: &fleetwright_compiler::Compiled) {
+        let id = compiled.fleet.app_id("t", "scaled").expect("nobody removes it");
+        let of = booked_as_observed(&compiled.fleet, &compiled.record, &compiled.target, id, 0);
+        assert!(!of.is_empty(), "it runs nowhere\n{}", self.shown());
+        for booked in of {
+            let cluster = &compiled.fleet.cluster(booked.cluster).name;
+            let found = self.machines[cluster].cluster.get(&Key::new("apps", "Deployment", "t", "scaled"));
+            let runs = found.and_then(|object| object["spec"]["replicas"].as_u64()).expect("it is there");
+            let seat = compiled.target.apps[id.index()].seats.iter().find(|seat| seat.cluster == booked.cluster);
+            let (min, max) = seat.and_then(|seat| seat.bounds).expect("it has bounds there");
+            let (runs, booked) = (runs.clamp(min.into(), max.into()), u64::from(booked.replicas));
+            let change = runs.abs_diff(booked);
+            assert!(
+                change == 0 || change * 100 < booked * 20,
+                "{cluster}: {booked} booked, {runs} run\n{}",
+                self.shown()
+            );
+        }
     }
 
     /// Everything is as it is wanted.
@@ -371,6 +415,10 @@ impl Simulation {
                 let found = machine.cluster.get(key).unwrap_or_else(|| panic!("{name} has no {key}\n{}", log()));
                 let body = object.body(key, "", false);
                 assert_eq!(found["spec"]["template"], body["spec"]["template"], "{name} {key}\n{}", log());
+                if key.name == "scaled" {
+                    // its autoscaler says how many
+                    continue;
+                }
                 assert_eq!(found["spec"]["replicas"], body["spec"]["replicas"], "{name} {key}\n{}", log());
                 if key.kind.is("apps", "Deployment") {
                     let replicas = found["spec"]["replicas"].as_u64().unwrap();
@@ -388,12 +436,29 @@ impl Simulation {
                 assert!(order.desired.owner(key).is_some(), "{name} still has {key}\n{}", log());
             }
         }
+        if self.scales {
+            self.check_recorded(wanted.compiled());
+        }
         let moves = self.world.files("live").into_keys().filter(|path| path.starts_with("state/moves/"));
         assert_eq!(moves.collect::<Vec<_>>(), Vec::<String>::new(), "{}", log());
         for (name, replicas) in total_wanted {
             assert_eq!(Some(replicas), total(&self.files, &name), "{name}\n{}", log());
         }
     }
+}
+
+/// An App of one Deployment, of which its autoscaler runs 3 to 18 in three clusters, booked as it is observed.
+fn add_scaled(files: &mut Files) {
+    app(files, "scaled", 3, "");
+    let path = "teams/t/scaled/app.yaml";
+    let text = files[path].replace("strategy: StaticWeight", "strategy: StaticWeight, autoscaled: {room: Observed}");
+    files.insert(path.into(), text);
+    files.insert(
+        "teams/t/scaled/hpa.yaml".into(),
+        "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: scaled}\nspec: {scaleTargetRef: \
+         {apiVersion: apps/v1, kind: Deployment, name: scaled}, minReplicas: 3, maxReplicas: 18}\n"
+            .into(),
+    );
 }
 
 /// The replicas that an app is written with.
@@ -424,17 +489,22 @@ fn seeds() -> Vec<u64> {
 
 #[test]
 fn it_converges_and_goes_quiet_whatever_went_wrong() {
-    seeds().into_iter().for_each(|seed| run(seed, false));
+    seeds().into_iter().for_each(|seed| run(seed, false, false));
 }
 
 #[test]
 fn and_so_it_does_when_replicas_move_in_steps() {
-    seeds().into_iter().for_each(|seed| run(seed, true));
+    seeds().into_iter().for_each(|seed| run(seed, true, false));
 }
 
-fn run(seed: u64, moves: bool) {
-    let mut simulation = Simulation::new(seed, moves);
-    simulation.log.push(format!("seed {seed}, in steps: {moves}"));
+#[test]
+fn and_where_an_autoscaler_does_what_it_likes() {
+    seeds().into_iter().for_each(|seed| run(seed, false, true));
+}
+
+fn run(seed: u64, moves: bool, scales: bool) {
+    let mut simulation = Simulation::new(seed, moves, scales);
+    simulation.log.push(format!("seed {seed}, in steps: {moves}, with an autoscaler: {scales}"));
     for _ in 0..4 {
         simulation.step();
     }

@@ -15,7 +15,7 @@ family! {
     /// or a hold could undo what somebody decided.
     STATE_NOT_YET = 1183 Error "state that is not supported yet";
     /// The record names an app, a workload, a pool or a cluster that the intents no longer have. The seats of an app or a
-    /// workload are given up, those in a pool look for another place, and what was observed of a pool or a cluster does not
-    /// count. Expected after a removal; otherwise a name is misspelt.
+    /// workload are given up, those in a pool look for another place, and what was observed of an app, a workload, a pool or a
+    /// cluster does not count. Expected after a removal; otherwise a name is misspelt.
     RECORD_GONE = 1184 Warning "recorded placement of something that is gone";
 }

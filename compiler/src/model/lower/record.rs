@@ -1,6 +1,7 @@
 //! The record, with its names held against the fleet: what it says of something that is gone is reported, never dropped in
 //! silence, and nothing it says is said twice.
 
+mod apps;
 mod estimates;
 mod observed;
 mod placed;
@@ -44,6 +45,7 @@ pub(super) fn record(cx: &mut Lowering<'_>, apps: &[Arc<App>]) -> Record {
                 suspended.iter().for_each(|app| placements.suspended(cx, id, app, &mut record));
             }
             RecordDoc::Move(doc) => placements.moves(cx, id, team, doc, &mut record),
+            RecordDoc::App(doc) => apps::read(cx, id, team, placements.known(team), doc, &mut record),
             RecordDoc::Estimates(rows) => {
                 record.estimates.insert(team.clone(), estimates::read(cx, id, rows));
             }
@@ -120,9 +122,9 @@ fn files(cx: &mut Lowering<'_>) -> BTreeMap<Subject, FileId> {
     files
 }
 
-/// What a file is named after: a team or a cluster; `team/app` for the file of a move.
+/// What a file is named after: a team or a cluster; `team/app` where it is about an app.
 fn named_after(form: Option<StateForm>, path: &str, stem: &str) -> SmolStr {
-    let team = path.rsplit('/').nth(1).filter(|_| form == Some(StateForm::Move));
+    let team = path.rsplit('/').nth(1).filter(|_| form.is_some_and(StateForm::is_of_app));
     team.map_or_else(|| SmolStr::new(stem), |team| format!("{team}/{stem}").into())
 }
 

@@ -66,15 +66,11 @@ pub(super) fn lower(cx: &mut Lowering<'_>, file: FileId, written: &ReplicasSpec)
     }
 }
 
-/// Room is booked for the fewest, quota for the most replicas, unless stated otherwise.
+/// The fewest replicas are booked as room and the most counted for quota, unless stated otherwise.
 fn autoscaled_policy(written: AutoscaledReplicas) -> AutoscaledPolicy {
     let AutoscaledReplicas { room, quota } = written;
     AutoscaledPolicy {
-        books_max: match room {
-            // `Observed` is refused as not yet
-            None | Some(AutoscaledRoom::Min | AutoscaledRoom::Observed) => false,
-            Some(AutoscaledRoom::Max) => true,
-        },
+        room: room.unwrap_or(AutoscaledRoom::Min),
         counts_max: match quota {
             None | Some(QuotaCount::Max) => true,
             Some(QuotaCount::Min) => false,

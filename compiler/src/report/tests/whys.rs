@@ -273,3 +273,37 @@ clusters/us-a.yaml:3:18
 "
     );
 }
+
+/// What is booked of an autoscaled workload, and where that comes from, is said where its replicas are.
+#[test]
+fn what_is_booked_of_an_autoscaler_says_where_it_comes_from() {
+    let hpa = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {scaleTargetRef: {apiVersion: \
+               apps/v1, kind: Deployment, name: web}, minReplicas: 3, maxReplicas: 12}\n";
+    let observed = web("{replicas: {strategy: StaticWeight, capacity: Cap, autoscaled: {room: Observed}}}")
+        .cluster("us-a", &pool(4, ""));
+    let observed = observed.with("teams/shop/web/hpa.yaml", hpa).with(
+        "state/apps/shop/web.yaml",
+        "observed: {apps/Deployment/web: {eu-b: {replicas: 9}, us-a: {replicas: 3}}}\n",
+    );
+    let why = report(&observed, "web", "us-a");
+    let text = why.to_text(false);
+    for expected in [
+        "us-a  clusters/us-a.yaml:3:18\n  apps/Deployment/web: 1; 3 booked, as observed\n",
+        "      cpu: 4 x 2 - 1.5 booked = 6.5 free, largest piece 2\n",
+        "apps/Deployment/web: 3 to 12 replicas, as its autoscaler says, in equal shares; room is booked for those that are \
+         observed\n",
+        "  eu-a  1  weight 1    1 booked, its least there; nothing is observed yet\n",
+        "  eu-b  1  weight 1    4 booked, its most there; 9 observed\n",
+        "  us-a  1  weight 1    3 booked, as observed\n",
+    ] {
+        assert!(text.contains(expected), "{expected} is not in\n{text}");
+    }
+    let plan = crate::report::plan(&observed.compiled()).to_text(false);
+    let expected = "eu-a 1, eu-b 1 (4 booked, its most there; 9 observed), us-a 1 (3 booked, as observed)";
+    assert!(plan.contains(expected), "{plan}");
+    let data = serde_json::to_value(&why).unwrap();
+    assert_eq!(data["cluster"]["booked"]["apps/Deployment/web"], serde_json::json!({"replicas": 3, "observed": 3}));
+    // where the minimum is booked nothing is said of it
+    let least = observed.edit("teams/shop/web/app.yaml", "room: Observed", "room: Min");
+    assert!(!report(&least, "web", "us-a").to_text(false).contains("observed"));
+}

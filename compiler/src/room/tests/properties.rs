@@ -8,6 +8,7 @@ use super::*;
 #[derive(Clone, Debug)]
 enum Op {
     Book(usize, usize, u32),
+    Beyond(usize, usize, u32),
     Unbook(usize),
     Daemon(usize, usize),
 }
@@ -15,6 +16,7 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         6 => (0_usize..3, 0_usize..6, 0_u32..9).prop_map(|(pool, request, pods)| Op::Book(pool, request, pods)),
+        2 => (0_usize..3, 0_usize..6, 0_u32..9).prop_map(|(pool, request, pods)| Op::Beyond(pool, request, pods)),
         2 => (0_usize..50).prop_map(Op::Unbook),
         1 => (0_usize..3, 0_usize..6).prop_map(|(pool, request)| Op::Daemon(pool, request)),
     ]
@@ -60,16 +62,24 @@ fn state(rooms: &Rooms, requests: &[RequestId]) -> State {
 /// Applies the operations; what was booked is what `Unbook` may take back.
 fn run(rooms: &mut Rooms, requests: &[RequestId], ops: &[Op]) {
     let pools: Vec<PoolRef> = rooms.all_pools().collect();
-    let mut booked: Vec<(PoolRef, RequestId, u32)> = Vec::new();
+    let mut booked: Vec<(PoolRef, RequestId, u32, bool)> = Vec::new();
     for op in ops {
         match op {
             Op::Book(pool, request, pods) => {
                 rooms.book(pools[*pool], requests[*request], *pods);
-                booked.push((pools[*pool], requests[*request], *pods));
+                booked.push((pools[*pool], requests[*request], *pods, false));
+            }
+            Op::Beyond(pool, request, pods) => {
+                rooms.count_beyond(pools[*pool], requests[*request], *pods);
+                booked.push((pools[*pool], requests[*request], *pods, true));
             }
             Op::Unbook(at) if !booked.is_empty() => {
-                let (pool, request, pods) = booked.swap_remove(at % booked.len());
-                rooms.unbook(pool, request, pods);
+                let (pool, request, pods, beyond) = booked.swap_remove(at % booked.len());
+                if beyond {
+                    rooms.discount_beyond(pool, request, pods);
+                } else {
+                    rooms.unbook(pool, request, pods);
+                }
             }
             Op::Unbook(_) => {}
             Op::Daemon(pool, request) => rooms.book_daemon(pools[*pool], requests[*request]),
@@ -176,6 +186,35 @@ proptest! {
         }
         prop_assert_eq!(after[request].0, before[request].0.saturating_sub(u64::from(pods)));
         prop_assert_eq!(after[request].1, before[request].1.saturating_sub(u64::from(pods)));
+    }
+
+    #[test]
+    fn pods_beyond_what_is_booked_take_room_for_more_and_none_of_what_is_booked(
+        nodes in [0_u32..9, 0_u32..9, 0_u32..9],
+        sizes in sizes(),
+        ops in prop::collection::vec(op(), 0..20),
+        pool in 0_usize..3,
+        request in 0_usize..6,
+        pods in 1_u32..12,
+    ) {
+        let (mut before, requests) = fleet(nodes, sizes);
+        run(&mut before, &requests, &ops);
+        let pool = before.all_pools().nth(pool).unwrap();
+        let (mut beyond, mut booked) = (before.clone(), before.clone());
+        beyond.count_beyond(pool, requests[request], pods);
+        booked.book(pool, requests[request], pods);
+        prop_assert_eq!(before.overdrawn(), beyond.overdrawn());
+        for request in &requests {
+            prop_assert_eq!(before.room_for_placed(pool, *request), beyond.room_for_placed(pool, *request));
+            if !booked.is_overdrawn(pool) {
+                prop_assert_eq!(booked.room(pool, *request), beyond.room(pool, *request));
+            }
+        }
+        if !booked.is_overdrawn(pool) {
+            prop_assert_eq!(booked.free(pool), beyond.free(pool));
+        }
+        beyond.discount_beyond(pool, requests[request], pods);
+        prop_assert_eq!(state(&before, &requests), state(&beyond, &requests));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Sums, floors and caps.
 
 use super::facts::{AppFacts, Inputs, WorkloadFacts, limits, sum};
+use crate::api::AutoscaledRoom;
 use crate::base::ClusterId;
 use crate::divide::share::divide_by_seats;
 use crate::model::Share;
@@ -81,7 +82,7 @@ fn given_in(facts: &WorkloadFacts<'_>, cluster: ClusterId) -> u32 {
     facts.seats.iter().filter(|seat| seat.cluster == cluster).filter_map(|seat| seat.completions).sum()
 }
 
-/// Both bounds of an autoscaler are given out to the clusters it runs in, the one that is booked as the seats have it.
+/// Both bounds of an autoscaler are given out to the clusters it runs in, the one that is divided as the seats have it.
 fn autoscaling(facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut(String)) {
     let Some(autoscaled) = facts.workload.autoscaled else {
         if facts.seats.iter().any(|seat| seat.bounds.is_some()) {
@@ -95,9 +96,9 @@ fn autoscaling(facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut(String)) {
             wrong("a seat without the bounds of its autoscaler".to_owned());
             return;
         };
-        let booked = if autoscaled.policy.books_max { max } else { min };
-        if min > max || booked != seat.replicas && !facts.is_copied() {
-            wrong(format!("{min} to {max} replicas where {} are booked", seat.replicas));
+        let divided = if autoscaled.policy.room == AutoscaledRoom::Max { max } else { min };
+        if min > max || divided != seat.replicas && !facts.is_copied() {
+            wrong(format!("{min} to {max} replicas where the seats are {}", seat.replicas));
         }
         least += u64::from(min);
         most += u64::from(max);
@@ -113,7 +114,7 @@ fn autoscaling(facts: &WorkloadFacts<'_>, wrong: &mut impl FnMut(String)) {
     if !right && !facts.seats.is_empty() {
         wrong(format!("{least} to {most} replicas given out, of {min} to {max}"));
     }
-    if !facts.is_copied() && !autoscaled.policy.books_max && clusters > min {
+    if !facts.is_copied() && autoscaled.policy.room != AutoscaledRoom::Max && clusters > min {
         wrong(format!("in {clusters} clusters, and has {min} replicas at least"));
     }
 }

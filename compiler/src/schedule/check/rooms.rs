@@ -102,8 +102,8 @@ fn usable(inputs: &Inputs<'_>, rooms: &Rooms, pod: &PodFacts, cluster: ClusterId
 }
 
 /// Books a seat; false where the pods may not use its pool: what they may use is no question of the room, also of what is
-/// bound to its data. What is promised whatever fits (room ignored, bound to data, a number a person wrote, an app that is
-/// held or exclusive) is not booked.
+/// bound to its data or exclusive. What is promised whatever fits (room ignored, bound to data, a number a person wrote, an app
+/// that is held or exclusive) is not booked.
 fn book(
     inputs: &Inputs<'_>,
     rooms: &mut Rooms,
@@ -114,8 +114,7 @@ fn book(
     let Some(pod) = inputs.pod(app, index, cluster).filter(|_| inputs.pools[cluster.index()].known) else {
         return true;
     };
-    let ignored = app.held || app.app.exclusive || app.app.workloads[index].policy.capacity == Capacity::Ignore;
-    if ignored || inputs.written(app, index, cluster).is_some() {
+    if app.held || app.app.workloads[index].policy.capacity == Capacity::Ignore {
         return true;
     }
     let usable = usable(inputs, rooms, pod, cluster);
@@ -125,7 +124,8 @@ fn book(
         (None, _) => None,
     };
     let Some(pool) = pool else { return false };
-    if !inputs.is_bound(app, &app.app.workloads[index]) {
+    let in_full = app.app.exclusive || inputs.written(app, index, cluster).is_some();
+    if !in_full && !inputs.is_bound(app, &app.app.workloads[index]) {
         let request = rooms.request(&pod.requests);
         rooms.book(pool, request, replicas);
     }

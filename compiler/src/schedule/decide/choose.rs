@@ -68,11 +68,11 @@ pub(super) fn choose(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Ch
     let lead = stage.view.app(id).lead;
     let members = lead.map(|lead| stage.view.fleet.app(id).members(lead)).unwrap_or_default();
     for member in members.clone() {
-        stage.unbook(id, member, &tasks[member].rows);
+        stage.take_out(id, member, &tasks[member].rows);
     }
     let options = options(stage, id, tasks, lead);
     for member in members {
-        stage.book(id, member, &tasks[member].rows);
+        stage.put_in(id, member, &tasks[member].rows);
     }
     let app = stage.view.fleet.app(id);
     let policy = lead.map(|lead| &stage.view.workload(id, lead).policy);

@@ -271,10 +271,12 @@ fn place_set(
 
 /// Divides a workload over the chosen clusters, and books what it gets instead of what it had.
 fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &mut Task, choice: &Choice, mode: Mode) -> Placed {
-    stage.unbook(id, task.workload, &task.rows);
-    match stage.view.workload(id, task.workload).share {
+    stage.take_out(id, task.workload, &task.rows);
+    let placed = match stage.view.workload(id, task.workload).share {
         Share::Divided => divided::place(stage, id, task, choice),
         Share::Whole => whole::place(stage, id, task, choice),
         Share::Everywhere => copies::place(stage, id, task, choice, mode),
-    }
+    };
+    stage.count_beyond(id, task.workload, &placed.rows);
+    placed
 }

@@ -15,7 +15,7 @@ pub(super) fn rooms(stage: &mut Stage<'_, '_>, id: AppId, task: &Task) -> BTreeM
     if !leads(stage, id) || task.wanted == 0 {
         return BTreeMap::new();
     }
-    stage.unbook(id, task.workload, &task.rows);
+    stage.take_out(id, task.workload, &task.rows);
     let mut rooms = BTreeMap::new();
     let workload = stage.view.workload(id, task.workload);
     let usable =
@@ -26,7 +26,7 @@ pub(super) fn rooms(stage: &mut Stage<'_, '_>, id: AppId, task: &Task) -> BTreeM
             rooms.insert(cluster, room(stage, id, task, cluster, own));
         }
     }
-    stage.book(id, task.workload, &task.rows);
+    stage.put_in(id, task.workload, &task.rows);
     let enough = match workload.share {
         Share::Divided => rooms.values().fold(0, |sum: u64, room| sum.saturating_add(*room)),
         Share::Whole | Share::Everywhere => rooms.values().copied().max().unwrap_or(0),

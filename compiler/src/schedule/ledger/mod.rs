@@ -221,6 +221,17 @@ impl Ledger {
         }
     }
 
+    /// Counts replicas that run beyond what is booked: they limit growth, and displace nothing.
+    pub fn count_beyond(&mut self, class: ClassId, pool: PoolRef, replicas: u32) {
+        self.change(class, pool, replicas, Rooms::count_beyond);
+    }
+
+    /// Takes back what [`count_beyond`](Self::count_beyond) counted.
+    pub fn discount_beyond(&mut self, class: ClassId, pool: PoolRef, replicas: u32) {
+        self.change(class, pool, replicas, Rooms::discount_beyond);
+        self.raise(self.rooms.cluster_of(pool));
+    }
+
     /// Books one pod on every node that the class may use.
     pub fn book_daemon(&mut self, class: ClassId, cluster: ClusterId) {
         self.change_daemon(class, cluster, Rooms::book_daemon);
@@ -274,7 +285,7 @@ impl Ledger {
         pools.filter(|(_, nodes)| *nodes > 0).collect()
     }
 
-    /// How many of these replicas a pool holds, if usage by others is left aside.
+    /// How many of these replicas a pool holds, if usage by others and what runs beyond the bookings are left aside.
     pub fn room_for_placed(&self, class: ClassId, pool: PoolRef) -> u64 {
         let class = self.classes.get(class.0 as usize);
         class.and_then(|c| self.rooms.room_for_placed(pool, c.request)).unwrap_or(u64::MAX)

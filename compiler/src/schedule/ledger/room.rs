@@ -263,8 +263,8 @@ impl Ledger {
         self.eligible(class, cluster);
         let class = self.classes.get(class.0 as usize)?;
         let eligible = self.masks.get(class.mask)?.eligible.get(cluster.index())?.as_deref()?;
-        let bounds = eligible.iter().map(|pool| self.rooms.at_most(pool.pool, class.request));
-        bounds.fold(Some(0_u64), |sum, bound| Some(sum?.saturating_add(bound?))).map(|sum| sum.min(MOST))
+        let mut bounds = eligible.iter().map(|pool| self.rooms.at_most(pool.pool, class.request));
+        bounds.try_fold(0_u64, |sum, bound| Some(sum.saturating_add(bound?))).map(|sum| sum.min(MOST))
     }
 
     /// Forgets the bounds of clusters in which something was taken back since.

@@ -72,7 +72,7 @@ proptest! {
         grouped in any::<bool>(),
     ) {
         let mut ledger = ledger(&clusters);
-        let sizes = [700, 1000, 3000].map(|milli| pod_of(milli));
+        let sizes = [700, 1000, 3000].map(pod_of);
         let classes = sizes.each_ref().map(|pod| (0..users).map(|_| ledger.class(pod)).last().expect("a user"));
         let groups: Vec<Option<u32>> = (0..clusters.len()).map(|at| u32::try_from(at % 4).ok().filter(|g| *g < 3)).collect();
         let groups = grouped.then_some(groups.as_slice());

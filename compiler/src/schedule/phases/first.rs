@@ -59,6 +59,13 @@ pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
             }
         }
     });
+    // What autoscalers run beyond that leaves less for what comes, and takes nothing from what is there.
+    for_each_workload(stage, &ids, |stage, id, workload, rows| {
+        if stage.view.books_observed(id, workload) {
+            let rows = with_what_comes(stage, id, workload, rows);
+            stage.count_beyond(id, workload, &rows);
+        }
+    });
 }
 
 /// Whether booking the record would come to what is booked already: every row has its pool, and no pool is overdrawn.

@@ -10,7 +10,8 @@
 //! What gave way is remembered in the placements of the victim for as long as it is short and the app that asked is there, so
 //! that a plan says why it is short. It grows again like any app that is short, as soon as there is room.
 //!
-//! What runs as copies, is bound to its data, has a number written by an override, or is suspended, exclusive or on a move in steps is no victim.
+//! What runs as copies, is bound to its data, has a number written by an override, is booked as it was observed, or is
+//! suspended, exclusive or on a move in steps is no victim.
 
 mod accept;
 #[cfg(test)]

@@ -56,7 +56,10 @@ impl Market<'_, '_> {
                 next = members.end.max(next + 1);
                 let fixed = |member: usize| {
                     let copied = app.workloads.get(member).is_none_or(|w| w.share == Share::Everywhere || is_daemon(w));
-                    copied || self.view.books_in_full(victim, member, cluster)
+                    // Its autoscaler runs what it runs: a lower minimum frees nothing.
+                    let seen = self.view.books_observed(victim, member)
+                        && self.view.observed(victim, member, cluster).is_some();
+                    copied || seen || self.view.books_in_full(victim, member, cluster)
                 };
                 if members.clone().any(fixed) {
                     continue;

@@ -1,5 +1,6 @@
 //! Workloads whose replicas an autoscaler owns.
 
+use crate::api::AutoscaledRoom::{self, Max, Min};
 use crate::api::Strategy;
 use crate::schedule::fixture::{AppFixture, FleetFixture};
 use crate::schedule::{Deficit, Target};
@@ -12,8 +13,8 @@ fn fleet() -> FleetFixture {
     fleet
 }
 
-fn web(fleet: &FleetFixture, strategy: Strategy, min: u32, max: u32, books_max: bool) -> AppFixture {
-    fleet.app("web", strategy).deployment_of(99, "cpu=1000").autoscaled(min, max, books_max)
+fn web(fleet: &FleetFixture, strategy: Strategy, min: u32, max: u32, room: AutoscaledRoom) -> AppFixture {
+    fleet.app("web", strategy).deployment_of(99, "cpu=1000").autoscaled(min, max, room)
 }
 
 /// `a=booked:min..max` for each seat of the first app.
@@ -29,34 +30,33 @@ fn bounds(fleet: &FleetFixture, target: &Target) -> String {
 fn bounds_are_divided_in_equal_shares() {
     use Strategy::{DynamicWeight, StaticWeight};
     let facts = [
-        (StaticWeight, 6, 12, false, "a=2:2..4 b=2:2..4 c=2:2..4"),
-        (StaticWeight, 5, 11, false, "a=2:2..4 b=2:2..4 c=1:1..3"),
-        (DynamicWeight, 6, 12, false, "a=2:2..4 b=2:2..4 c=2:2..4"),
+        (StaticWeight, 6, 12, Min, "a=2:2..4 b=2:2..4 c=2:2..4"),
+        (StaticWeight, 5, 11, Min, "a=2:2..4 b=2:2..4 c=1:1..3"),
+        (DynamicWeight, 6, 12, Min, "a=2:2..4 b=2:2..4 c=2:2..4"),
         // at most as many clusters as the fewest replicas
-        (StaticWeight, 2, 10, false, "a=1:1..5 b=1:1..5"),
-        (StaticWeight, 1, 10, false, "a=1:1..10"),
+        (StaticWeight, 2, 10, Min, "a=1:1..5 b=1:1..5"),
+        (StaticWeight, 1, 10, Min, "a=1:1..10"),
         // the most replicas are booked
-        (StaticWeight, 6, 12, true, "a=4:2..4 b=4:2..4 c=4:2..4"),
-        (StaticWeight, 1, 10, true, "a=10:1..10"),
-        (StaticWeight, 2, 20, true, "a=10:1..10 b=10:1..10"),
-        (Strategy::Duplicated, 2, 5, false, "a=2:2..5 b=2:2..5 c=2:2..5"),
+        (StaticWeight, 6, 12, Max, "a=4:2..4 b=4:2..4 c=4:2..4"),
+        (StaticWeight, 1, 10, Max, "a=10:1..10"),
+        (StaticWeight, 2, 20, Max, "a=10:1..10 b=10:1..10"),
+        (Strategy::Duplicated, 2, 5, Min, "a=2:2..5 b=2:2..5 c=2:2..5"),
     ];
-    for (strategy, min, max, books_max, expected) in facts {
+    for (strategy, min, max, room, expected) in facts {
         let mut fleet = fleet();
-        let app = web(&fleet, strategy, min, max, books_max);
+        let app = web(&fleet, strategy, min, max, room);
         fleet.add(app);
         let target = fleet.schedule();
-        assert_eq!(bounds(&fleet, &target), expected, "{strategy:?} {min} {max} {books_max}");
+        assert_eq!(bounds(&fleet, &target), expected, "{strategy:?} {min} {max} {room:?}");
         fleet.record_target(&target);
-        assert_eq!(fleet.schedule().apps, target.apps, "{strategy:?} {min} {max} {books_max}: settled");
+        assert_eq!(fleet.schedule().apps, target.apps, "{strategy:?} {min} {max} {room:?}: settled");
     }
 }
 
 #[test]
 fn weights_only_say_where_it_may_run() {
     let mut fleet = fleet();
-    let app =
-        fleet.app("web", Strategy::StaticWeight).deployment(1).weights(&fleet, "a=80 b=20").autoscaled(4, 9, false);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment(1).weights(&fleet, "a=80 b=20").autoscaled(4, 9, Min);
     fleet.add(app);
     let target = fleet.schedule();
     assert_eq!(bounds(&fleet, &target), "a=2:2..5 b=2:2..4");
@@ -66,14 +66,14 @@ fn weights_only_say_where_it_may_run() {
 fn quota_counts_the_most_replicas() {
     let mut fleet = fleet();
     fleet.quota("team", "requests.cpu=10000");
-    let app = web(&fleet, Strategy::StaticWeight, 2, 11, false);
+    let app = web(&fleet, Strategy::StaticWeight, 2, 11, Min);
     fleet.add(app);
     let target = fleet.schedule();
     assert_eq!(bounds(&fleet, &target), "");
     let refused =
         Deficit::Quota { resource: "requests.cpu".into(), cluster: None, used: 0, more: 11_000, hard: 10_000 };
     assert_eq!(target.apps[0].deficits, [refused]);
-    let app = web(&fleet, Strategy::StaticWeight, 2, 10, false);
+    let app = web(&fleet, Strategy::StaticWeight, 2, 10, Min);
     fleet.add(app);
     assert_eq!(bounds(&fleet, &fleet.schedule()), "a=1:1..5 b=1:1..5");
 }
@@ -81,7 +81,7 @@ fn quota_counts_the_most_replicas() {
 #[test]
 fn the_check_knows_autoscalers() {
     let mut fleet = fleet();
-    let app = web(&fleet, Strategy::StaticWeight, 4, 8, false);
+    let app = web(&fleet, Strategy::StaticWeight, 4, 8, Min);
     fleet.add(app);
     let target = fleet.schedule();
     for change in [

@@ -4,6 +4,7 @@ mod cluster_state;
 mod division;
 mod groups;
 mod kinds;
+mod observed;
 mod pools;
 mod properties;
 mod quota;

@@ -144,6 +144,26 @@ fn data_exclusive_apps_and_ignored_capacity_overdraw() {
     }
 }
 
+/// What is booked whatever fits leaves all the same where its pods may no longer use their pool.
+#[test]
+fn what_may_not_use_its_pool_leaves_though_it_is_booked_in_full() {
+    type Change<'a> = &'a dyn Fn(AppFixture, &FleetFixture) -> AppFixture;
+    let facts: [(Change<'_>, &str); 3] = [
+        (&|app, _| app, "b=1"),
+        (&|app, _| app.exclusive(), "b=1"),
+        (&|app, fleet| app.writes(fleet.id("a"), 4), "b=1"),
+    ];
+    for (change, expected) in facts {
+        let mut fleet = FleetFixture::new(&["a", "b"]);
+        fleet.pool("a", "p", 3, "cpu=1000");
+        fleet.pool("b", "p", 9, "cpu=1000").labels.insert("gpu".into(), "yes".into());
+        let app = fleet.app("web", Strategy::StaticWeight).deployment_of(1, "cpu=1000");
+        let app = change(app.pod(|pod| pod["nodeSelector"] = json!({"gpu": "yes"})), &fleet);
+        fleet.add(app).runs("web", "a=1");
+        assert_eq!(fleet.seats(&fleet.schedule(), "web"), expected);
+    }
+}
+
 /// Larger requests displace as vanished nodes do; a pool that is gone is said to be.
 #[test]
 fn grown_requests_and_lost_pools_displace() {

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::option;
-use proptest::prelude::{Just, Strategy as Generate, any, prop_assert_eq, prop_oneof, proptest};
+use proptest::prelude::{Just, Strategy as Generate, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::test_runner::Config;
 
-use crate::api::{Capacity, Lifecycle, Strategy, TierMode};
+use crate::api::{AutoscaledRoom, Capacity, Lifecycle, Strategy, TierMode};
 use crate::kinds::replicas::CustomForm;
 use crate::model::{Autoscaled, AutoscaledPolicy, ClusterSet, Tier, Tiers, TopologyKey, WorkloadKind};
-use crate::placements::OutageState;
+use crate::placements::{ObservedApp, ObservedWorkload, OutageState};
 use crate::schedule::fixture::{AppFixture, FleetFixture, taint};
-use crate::schedule::{AtRest, Outcome, Scenario, Target};
+use crate::schedule::{AtRest, Outcome, Scenario, Seat, Target};
 
 /// Of a head and workers.
 const SET: WorkloadKind = WorkloadKind::Custom(CustomForm::Part);
@@ -158,15 +158,20 @@ struct Extras {
     tiers: Vec<Option<(bool, u8)>>,
     /// By app: which group it is in, and whether that shares no cluster.
     groups: Vec<Option<(bool, bool)>>,
-    /// By app: bounds of an autoscaler for its first Deployment, and whether the most are booked.
-    autoscaled: Vec<Option<(u32, u32, bool)>>,
+    /// By app: bounds of an autoscaler for its first Deployment, what is booked of it, and what was observed of it by cluster.
+    autoscaled: Vec<Option<Scaled>>,
     quota_per_cluster: Option<u32>,
 }
+
+/// Fewest replicas, how many more there may be, what is booked, and what was observed by cluster.
+type Scaled = (u32, u32, AutoscaledRoom, Vec<Option<u32>>);
 
 fn extras() -> impl Generate<Value = Extras> {
     let tiers = vec(option::weighted(0.4, (any::<bool>(), any::<u8>())), 6);
     let groups = vec(option::weighted(0.5, (any::<bool>(), any::<bool>())), 6);
-    let autoscaled = vec(option::weighted(0.3, (1_u32..5, 0_u32..6, any::<bool>())), 6);
+    let room = prop_oneof![1 => Just(AutoscaledRoom::Min), 3 => Just(AutoscaledRoom::Observed), 1 => Just(AutoscaledRoom::Max)];
+    let autoscaled =
+        vec(option::weighted(0.3, (1_u32..5, 0_u32..6, room, vec(option::weighted(0.7, 0_u32..12), 5))), 6);
     (tiers, groups, autoscaled, option::weighted(0.4, 0_u32..12_000)).prop_map(
         |(tiers, groups, autoscaled, quota_per_cluster)| Extras { tiers, groups, autoscaled, quota_per_cluster },
     )
@@ -193,9 +198,15 @@ fn add_extras(fleet: &mut FleetFixture, extras: &Extras) {
             *key = Some("set".into());
         }
         let deployment = app.workloads.iter_mut().find(|w| w.kind == WorkloadKind::Deployment);
-        if let (Some((min, more, books_max)), Some(workload)) = (extras.autoscaled[at], deployment) {
-            let policy = AutoscaledPolicy { books_max, counts_max: true };
-            workload.own(Autoscaled { object: workload.object, min, max: min + more, policy });
+        if let (Some((min, more, room, seen)), Some(workload)) = (&extras.autoscaled[at], deployment) {
+            let policy = AutoscaledPolicy { room: *room, counts_max: true };
+            workload.own(Autoscaled { object: workload.object, min: *min, max: min + more, policy });
+            let seen = NAMES.iter().zip(seen).filter_map(|(cluster, seen)| Some((*cluster, (*seen)?)));
+            let of = |(cluster, replicas): (&str, u32)| {
+                (cluster.into(), ObservedWorkload { replicas: Some(replicas), finished: false })
+            };
+            let seen: ObservedApp = [(workload.key.clone(), seen.map(of).collect())].into();
+            fleet.record.observed.insert(("team".into(), app.name.clone()), seen);
         }
     }
 }
@@ -372,6 +383,27 @@ proptest! {
             add_extras(&mut fleet, &extras);
         }
         losses_agree(&mut fleet)?;
+    }
+
+    /// What autoscalers are seen to run where everything is at rest takes nothing from anybody.
+    #[test]
+    fn what_is_observed_displaces_nothing(spec in a_fleet(), extras in extras()) {
+        let mut fleet = build(&spec);
+        add_extras(&mut fleet, &extras);
+        let observed = std::mem::take(&mut fleet.record.observed);
+        settles(&mut fleet)?;
+        let before = crate::schedule::schedule(&fleet.fleet, &fleet.variants, &fleet.record, &fleet.scenario);
+        fleet.record.observed = observed;
+        let after = crate::schedule::schedule(&fleet.fleet, &fleet.variants, &fleet.record, &fleet.scenario);
+        prop_assert_eq!(fleet.violations(&after), Vec::<String>::new());
+        for (before, after) in before.apps.iter().zip(&after.apps) {
+            for seat in &before.seats {
+                let place = |of: &Seat| (of.workload, of.cluster, of.pool);
+                let now = after.seats.iter().find(|of| place(of) == place(seat)).map_or(0, |of| of.replicas);
+                prop_assert!(now >= seat.replicas, "{:?} became {}", seat, now);
+            }
+        }
+        settles(&mut fleet)?;
     }
 
     /// The same where something runs already, under other tiers, groups and quotas.

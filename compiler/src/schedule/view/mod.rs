@@ -16,13 +16,13 @@ use super::conditions::{Conditions, conditions};
 use super::filter::{self, Question, Release, Served};
 use super::groups::Groups;
 use super::ledger::{ClassId, Ledger};
-use super::state::{AppState, placed};
+use super::state::{AppState, observed, placed};
 use super::{InFull, Scenario, Verdict};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId};
 use crate::kinds::pod::PodFacts;
 use crate::model::{ClusterSet, Fleet, TopologyKey, Workload};
-use crate::placements::{PlacedApp, Record};
+use crate::placements::{ObservedApp, PlacedApp, Record};
 use crate::variants::Variants;
 
 pub(super) use crate::model::{bounds, is_static};
@@ -38,6 +38,8 @@ pub(super) struct View<'a> {
     record: &'a Record,
     /// By app id: what is recorded of it.
     placed: Vec<Option<&'a PlacedApp>>,
+    /// By app id: what was observed of it.
+    observed: Vec<Option<&'a ObservedApp>>,
     conditions: Vec<Conditions>,
     evicted: BTreeSet<(AppId, ClusterId)>,
     /// Apps whose recorded placement stays as it is.
@@ -107,6 +109,7 @@ impl<'a> View<'a> {
             variants,
             record,
             placed: placed(fleet, record),
+            observed: observed(fleet, record),
             conditions,
             evicted,
             held,

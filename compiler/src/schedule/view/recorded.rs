@@ -1,7 +1,7 @@
 //! What the record says of an app beside where it runs.
 
 use super::View;
-use crate::api::Strategy;
+use crate::api::{AutoscaledRoom, Strategy};
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::placements::{Estimates, GaveWay};
 use crate::schedule::Seat;
@@ -20,6 +20,19 @@ impl<'a> View<'a> {
                 (seat.completions, seat.bounds) = (row.completions, row.bounds);
             }
         }
+    }
+
+    /// How many replicas of a workload were seen in a cluster, as its autoscaler wants them; `None` where nothing was.
+    pub fn observed(&self, id: AppId, workload: usize, cluster: ClusterId) -> Option<u32> {
+        self.observed[id.index()]?
+            .get(&self.workload(id, workload).key)?
+            .get(&self.fleet.cluster(cluster).name)?
+            .replicas
+    }
+
+    /// Whether more than its seats are booked of a workload as soon as more are seen.
+    pub fn books_observed(&self, id: AppId, workload: usize) -> bool {
+        self.workload(id, workload).autoscaled.is_some_and(|of| of.policy.room == AutoscaledRoom::Observed)
     }
 
     /// Whether a workload is divided by what an estimator says.

@@ -3,6 +3,7 @@
 pub mod capacity;
 pub mod failover;
 pub mod moves;
+pub mod observed;
 pub mod pin;
 pub mod returning;
 pub mod settle;

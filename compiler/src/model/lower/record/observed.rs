@@ -29,6 +29,7 @@ pub(super) fn read(
         | RecordDoc::Suspended(_)
         | RecordDoc::Estimates(_)
         | RecordDoc::Move(_)
+        | RecordDoc::App(_)
         // the decider's own, which decides nothing about a compile
         | RecordDoc::Decider(_)
         | RecordDoc::Pin(_)

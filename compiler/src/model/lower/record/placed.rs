@@ -181,6 +181,16 @@ impl<'f> Placements<'f> {
         cx.error(codes::record::RECORD_GONE, Place::Span(file, pool.span), message);
     }
 
+    /// The app that a file named after `team/app` is about, by its name of now; `None`, with that name, where there is none.
+    pub(super) fn known(&self, named: &SmolStr) -> (AppName, Option<&'f App>) {
+        let (team, app) = named.split_once('/').unwrap_or_default();
+        let recorded = (SmolStr::new(team), SmolStr::new(app));
+        let name =
+            self.heirs.get(&recorded).filter(|_| !self.apps.contains_key(&recorded)).unwrap_or(&recorded).clone();
+        let app = self.apps.get(&name).copied();
+        (name, app)
+    }
+
     /// Reads the move of an app. Where it leads to what is no longer there, what is there now says where the app goes.
     pub(super) fn moves(
         &mut self,
@@ -214,13 +224,11 @@ impl<'f> Placements<'f> {
             );
             return;
         }
-        let recorded = (SmolStr::new(team), app.value.clone());
-        let name = self.heirs.get(&recorded).filter(|_| !self.apps.contains_key(&recorded)).unwrap_or(&recorded);
-        if !self.apps.contains_key(name) {
+        let (name, known) = self.known(named);
+        if known.is_none() {
             // its placements are reported
             return;
         }
-        let name = name.clone();
         let mut placed = empty(file, app, tier.as_ref(), clusters);
         for PlacedWorkloadDoc { workload, weights, seats, gave_way } in workloads {
             let mut rows: Vec<PlacedSeat> = seats.iter().map(seat).collect();
