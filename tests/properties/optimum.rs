@@ -141,6 +141,15 @@ proptest! {
             let mut sites = turn.sites(&|_| 0);
             let mut right = outcome_of_tiers(wish, &sites, turn.wanted(), 0);
             if wish.is_copied() && leads && (1..right.clusters).contains(&places.len()) {
+                let idle = |member: usize| fleet.wishes.get(member).is_none_or(|wish| wish.workloads.iter().all(|(n, _)| *n == 0));
+                let others = group(&fleet, *app).into_iter().filter(|member| member != app);
+                prop_assert!(others.into_iter().any(|member| !idle(member)), "nobody else needs room: {places:?}, {sites:?}");
+                let blind = |(cluster, site): (usize, &Site)| {
+                    let unknown = fleet.sites.get(cluster).is_some_and(|site| site.pools.is_none());
+                    unknown && site.most >= turn.wanted() && !places.contains_key(&cluster)
+                };
+                let unseen = wish.spread.is_empty() && wish.tiers.is_none() && sites.iter().enumerate().any(blind);
+                prop_assert!(!unseen, "nothing says that there is no room for the others: {places:?}, {sites:?}");
                 // then its quota is asked for those that are left
                 right.clusters = places.len();
             }

@@ -146,7 +146,7 @@ fn kind() -> impl Strategy<Value = Kind> {
         2 => (weighted(0.7, 0_u32..8), any::<bool>()).prop_map(|(completions, indexed)| {
             Kind::Job(completions.or(if indexed { Some(3) } else { None }), indexed)
         }),
-        1 => Just(Kind::CronJob),
+        2 => Just(Kind::CronJob),
         2 => Just(Kind::PyTorchJob),
         1 => Just(Kind::RayCluster),
     ]
