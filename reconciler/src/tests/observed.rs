@@ -62,7 +62,8 @@ fn what_differs_noticeably_is_recorded_at_most_every_ten_minutes() {
     let world = World::live(&scaled("Observed"));
     assert_eq!(world.seats("web"), seats([("a", 2), ("b", 2), ("c", 2)]));
     // (seconds later, what is seen, what is recorded then, or nothing new)
-    let rows: [(i64, &[(&str, u32)], Option<&str>); 10] = [
+    type Row = (i64, &'static [(&'static str, u32)], Option<&'static str>);
+    let rows: [Row; 10] = [
         // what is booked without an observation is no news
         (0, &[("a", 2), ("b", 1), ("c", 0)], None),
         (0, &[("a", 5), ("b", 2), ("c", 2)], Some("a=5 b=2 c=2")),
