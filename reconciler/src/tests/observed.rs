@@ -175,13 +175,31 @@ fn what_is_gone_is_forgotten() {
     assert_eq!((live.contains_key(FILE), live.contains_key("state/apps/t/front.yaml")), (false, true));
     assert!(world.live_text("state/apps/t/front.yaml").contains("a:\n      replicas: 9"));
     assert_eq!(world.advance().unwrap().pushed, [], "and that is all");
+    // booked otherwise: what was seen says nothing any more
+    let mut least = renamed.clone();
+    let path = "teams/t/web/app.yaml";
+    least.insert(path.into(), renamed[path].replace("room: Observed", "room: Min"));
+    let has_file = || world.files("live").keys().any(|path| path.starts_with("state/apps/"));
+    world.commit_main(&least);
+    world.advance().unwrap();
+    assert!(!has_file());
+    world.commit_main(&renamed);
+    world.advance().unwrap();
+    world.later(601);
+    let mut seen = runs(&[("a", 9), ("c", 7)]);
+    for cluster in seen.clusters.values_mut() {
+        let of = std::mem::take(&mut cluster.apps);
+        cluster.apps = of.into_values().map(|app| (("t".into(), "front".into()), app)).collect();
+    }
+    assert_eq!(tick(&world, &seen), [Cause::Observed]);
+    assert!(has_file());
     // gone
     let mut files = files;
     files.retain(|path, _| !path.starts_with("teams/t/web/"));
     app(&mut files, "api", 6, "");
     world.commit_main(&files);
     world.advance().unwrap();
-    assert!(!world.files("live").keys().any(|path| path.starts_with("state/apps/")));
+    assert!(!has_file());
 }
 
 /// What is observed keeps others away, and lets them come again.
