@@ -215,9 +215,9 @@ impl Lane {
         self.ledgers.first().map_or(0, |ledger| ledger.taken(asked))
     }
 
-    /// The ledger the request needs, if no booked request has needed it yet.
-    fn missing_k(&self, request: u64) -> Option<u64> {
-        self.own_k(request).filter(|k| self.ledgers.binary_search_by_key(k, |ledger| ledger.k).is_err())
+    /// The ledger the request needs ([`own_k`](Self::own_k)), if nothing that is counted has needed it yet.
+    fn missing_k(&self, own: Option<u64>) -> Option<u64> {
+        own.filter(|k| self.ledgers.binary_search_by_key(k, |ledger| ledger.k).is_err())
     }
 
     /// How many more pods fit and why not more, if that is less than `below`, which is at most [`MAX_ROOM`].
@@ -241,7 +241,7 @@ impl Lane {
                 why = Some(if ledger.k == 0 { Cause::UsedUp } else { Cause::Packing });
             }
         }
-        if let Some(k) = self.missing_k(request) {
+        if let Some(k) = self.missing_k(own) {
             // The same bound for all that is booked spares adding it up.
             let (all, charge) = (i128::from(asked.nodes) * unit(k, self.node), i128::from(self.node));
             let enough = i128::from(room) * charge;
@@ -274,7 +274,8 @@ impl Lane {
         if request > self.node {
             return None;
         }
-        let ledgers = self.charges(asked).chain(self.missing_k(request).map(|k| (k, self.ledger(k).taken(asked))));
+        let ledgers =
+            self.charges(asked).chain(self.missing_k(self.own_k(request)).map(|k| (k, self.ledger(k).taken(asked))));
         let none = Asked { nodes: 0, ..asked };
         let mut nodes = 0;
         for (k, charged) in ledgers {

@@ -62,7 +62,8 @@ fn what_differs_noticeably_is_recorded_at_most_every_ten_minutes() {
     let world = World::live(&scaled("Observed"));
     assert_eq!(world.seats("web"), seats([("a", 2), ("b", 2), ("c", 2)]));
     // (seconds later, what is seen, what is recorded then, or nothing new)
-    let rows: [(i64, &[(&str, u32)], Option<&str>); 10] = [
+    type Row = (i64, &'static [(&'static str, u32)], Option<&'static str>);
+    let rows: [Row; 10] = [
         // what is booked without an observation is no news
         (0, &[("a", 2), ("b", 1), ("c", 0)], None),
         (0, &[("a", 5), ("b", 2), ("c", 2)], Some("a=5 b=2 c=2")),
@@ -174,13 +175,31 @@ fn what_is_gone_is_forgotten() {
     assert_eq!((live.contains_key(FILE), live.contains_key("state/apps/t/front.yaml")), (false, true));
     assert!(world.live_text("state/apps/t/front.yaml").contains("a:\n      replicas: 9"));
     assert_eq!(world.advance().unwrap().pushed, [], "and that is all");
+    // booked otherwise: what was seen says nothing any more
+    let mut least = renamed.clone();
+    let path = "teams/t/web/app.yaml";
+    least.insert(path.into(), renamed[path].replace("room: Observed", "room: Min"));
+    let has_file = || world.files("live").keys().any(|path| path.starts_with("state/apps/"));
+    world.commit_main(&least);
+    world.advance().unwrap();
+    assert!(!has_file());
+    world.commit_main(&renamed);
+    world.advance().unwrap();
+    world.later(601);
+    let mut seen = runs(&[("a", 9), ("c", 7)]);
+    for cluster in seen.clusters.values_mut() {
+        let of = std::mem::take(&mut cluster.apps);
+        cluster.apps = of.into_values().map(|app| (("t".into(), "front".into()), app)).collect();
+    }
+    assert_eq!(tick(&world, &seen), [Cause::Observed]);
+    assert!(has_file());
     // gone
     let mut files = files;
     files.retain(|path, _| !path.starts_with("teams/t/web/"));
     app(&mut files, "api", 6, "");
     world.commit_main(&files);
     world.advance().unwrap();
-    assert!(!world.files("live").keys().any(|path| path.starts_with("state/apps/")));
+    assert!(!has_file());
 }
 
 /// What is observed keeps others away, and lets them come again.

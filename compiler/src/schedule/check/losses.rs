@@ -111,11 +111,13 @@ fn is_filled_to_a_floor(facts: &WorkloadFacts<'_>) -> bool {
     })
 }
 
-/// Whether what was recorded is too many groups, or too few.
+/// Whether what was recorded is too many groups, or too few. What is held outside of the selected clusters for want of a place
+/// is in groups of its own.
 fn breaks_spread(inputs: &Inputs<'_>, app: &AppFacts<'_>) -> bool {
     let selected = app.placed.map(|placed| placed.clusters.as_slice()).unwrap_or_default();
     app.app.placement.spread.iter().any(|constraint| {
-        let set = selected.iter().filter_map(|name| inputs.fleet.cluster_id(name));
+        let ran = app.workloads.iter().flat_map(|facts| facts.before.keys().copied());
+        let set = selected.iter().filter_map(|name| inputs.fleet.cluster_id(name)).chain(ran);
         let (selected, lacking) = spread::groups(inputs, &constraint.key, set);
         let too_many = constraint.max.is_some_and(|max| selected > max as usize);
         let large = |facts: &&WorkloadFacts<'_>| {

@@ -215,3 +215,31 @@ fn copies_that_lost_their_room_take_the_app_along_where_its_clusters_are_limited
     fleet.record_target(&target);
     assert_eq!(fleet.schedule().apps, target.apps);
 }
+
+/// What is held outside of the one cluster of an app for want of a place there draws the rest to it once it may stay.
+#[test]
+fn what_runs_in_more_groups_than_allowed_gathers_in_one() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("b", "p", 2, "cpu=4000 gpu=2").labels.insert("gpu".into(), "yes".into());
+    let mut app = fleet.app("web", Strategy::StaticWeight);
+    for (name, replicas) in [("first", 2), ("second", 3)] {
+        app = app.workload(WorkloadKind::StatefulSet, name, replicas, "cpu=500 gpu=1");
+        app = app.pod(|pod| pod["nodeSelector"] = serde_json::json!({"gpu": "yes"}));
+    }
+    fleet.add(app.spread(TopologyKey::Cluster, 1, Some(1)));
+    // what a cluster of unknown capacity takes; what one without such nodes keeps; and unknown again
+    let unknown = fleet.fleet.clusters.clone();
+    for (nodes, first, second) in [(false, "a=2", "a=3"), (true, "b=2", "a=3"), (false, "a=2", "a=3")] {
+        fleet.fleet.clusters.clone_from(&unknown);
+        if nodes {
+            fleet.pool("a", "p", 0, "cpu=4000");
+        }
+        let target = fleet.schedule();
+        assert_eq!(
+            (fleet.seats_of(&target, "web", 0).as_str(), fleet.seats_of(&target, "web", 1).as_str()),
+            (first, second)
+        );
+        fleet.record_target(&target);
+        assert_eq!(fleet.schedule().apps, target.apps);
+    }
+}

@@ -5,12 +5,14 @@
 //! that does not answer, a workload that could not be read) keeps what is recorded. A count moves nothing by itself: it keeps
 //! new replicas of others away, or lets them come.
 
+use std::collections::BTreeMap;
+
 use fleetwright_compiler::Compiled;
 use fleetwright_compiler::api::AutoscaledRoom;
 use fleetwright_compiler::base::{AppId, SmolStr, Span, Spanned};
 use fleetwright_compiler::model::{Share, Workload};
 use fleetwright_compiler::moves::by_cluster;
-use fleetwright_compiler::placements::{AppDoc, ObservedApp, ObservedDoc, ObservedWorkload, app_path};
+use fleetwright_compiler::placements::{AppDoc, ObservedApp, ObservedDoc, ObservedWorkload, RecordDoc, app_path};
 use fleetwright_compiler::schedule::Scenario;
 use fleetwright_compiler::source::RepoPath;
 
@@ -130,12 +132,21 @@ fn document(observed: &ObservedApp) -> AppDoc {
     AppDoc { observed: rows.collect() }
 }
 
-/// Leaves what is observed of apps, workloads and clusters that are there, under the names of now. A file that says nothing
-/// else keeps its bytes.
+/// Leaves what is observed of apps, workloads and clusters that are there, under the names of now, as far as anything follows
+/// from it. A file that says nothing else keeps its bytes.
 pub(in crate::decide) fn tidy(record: &mut RecordFiles, compiled: &Compiled) -> Result<(), DecideError> {
-    let mut wanted = std::collections::BTreeMap::new();
+    let mut wanted = BTreeMap::new();
     for ((team, app), observed) in &compiled.record.observed {
-        let doc = document(observed);
+        let workloads = compiled.fleet.app_id(team, app).map(|id| compiled.fleet.app(id).workloads.as_slice());
+        let counts = |key: &SmolStr, seen: &ObservedWorkload| {
+            let mut known = workloads.into_iter().flatten().filter(|workload| workload.key == *key);
+            seen.finished || known.any(is_booked_as_observed)
+        };
+        let mut observed = observed.clone();
+        for (key, clusters) in &mut observed {
+            clusters.retain(|_, seen| counts(key, seen));
+        }
+        let doc = document(&observed);
         if !doc.observed.is_empty() {
             wanted.insert(RepoPath::new(&app_path(team, app))?, doc);
         }
@@ -148,7 +159,7 @@ pub(in crate::decide) fn tidy(record: &mut RecordFiles, compiled: &Compiled) -> 
     }
     for (path, doc) in wanted {
         let docs = record.docs(&path).unwrap_or_default();
-        if !matches!(docs.as_slice(), [fleetwright_compiler::placements::RecordDoc::App(known)] if same(known, &doc)) {
+        if !matches!(docs.as_slice(), [RecordDoc::App(known)] if same(known, &doc)) {
             record.put_state(path, &doc);
         }
     }
