@@ -4,7 +4,7 @@ use fleetwright_compiler::Session;
 use fleetwright_reconciler::advance::{self, Advanced};
 use fleetwright_reconciler::controller::Wanted;
 use fleetwright_reconciler::controller::wanted::WantedError;
-use fleetwright_reconciler::decide::{Identity, Urgency};
+use fleetwright_reconciler::decide::{Identity, Refusals, Urgency};
 use fleetwright_reconciler::io::clock::SystemClock;
 use fleetwright_reconciler::ports::Clock as _;
 use fleetwright_reconciler::rendered::{self, Written};
@@ -79,7 +79,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     if dry_run {
         repository.git.rehearse();
     }
-    let advanced = advance::advance(&mut repository.git, &SystemClock, &Session::new(), &identity, &branches, None)
+    let (git, session, mut none) = (&mut repository.git, Session::new(), Refusals::default());
+    let advanced = advance::advance(git, &SystemClock, &session, &identity, &branches, None, &mut none)
         .map_err(advance_failure)?;
     let written = rendered(&mut repository, &advanced)?;
     let report = Report {

@@ -28,6 +28,7 @@ use fleetwright_compiler::{CompileError, Compiled, compile};
 
 use crate::commit::Cause;
 use crate::state::Unreadable;
+pub use affordable::Refusals;
 pub(crate) use planned::refusal_text;
 pub use planned::{Planned, Unrealised, realise};
 pub use proposal::{Intents, Proposal, key};
@@ -40,6 +41,8 @@ pub struct Decision {
     pub commit: Option<Planned>,
     /// What people should know.
     pub reports: Vec<Report>,
+    /// What observed capacity was refused now; `None` where it was not looked at.
+    pub refusals: Option<Refusals>,
 }
 
 /// Something that people should know.
@@ -126,14 +129,23 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
     };
     let view = View { situation, current: current.as_ref() };
     let proposals = arbiter::ranked(&view, &mut reports)?;
+    let mut refusals = None;
     for proposal in proposals {
         let realised = match (&current, proposal.cause) {
-            (Some(current), Cause::Capacity) => affordable::affordable(situation, &proposal, current, &mut reports),
+            (Some(current), Cause::Capacity) => {
+                let looked_at = affordable::affordable(situation, &proposal, current, &mut reports);
+                looked_at.map(|(planned, refused)| {
+                    refusals = Some(refused);
+                    planned
+                })
+            }
             _ => realise(situation, &proposal, current.as_ref()),
         };
         match realised {
             Ok(Some(planned)) if arbiter::is_on_hold(&view, &planned, &mut reports) => {}
-            Ok(Some(planned)) => return Ok(Decision { commit: Some(planned), reports: sorted(reports) }),
+            Ok(Some(planned)) => {
+                return Ok(Decision { commit: Some(planned), reports: sorted(reports), refusals });
+            }
             Ok(None) => {}
             Err(Unrealised::Refused(text)) => {
                 reports.push(Report::new(Urgency::Wrong, format!("{}: {text}", proposal.subject)));
@@ -141,7 +153,7 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
             Err(Unrealised::Failed(error)) => return Err(error),
         }
     }
-    Ok(Decision { commit: None, reports: sorted(reports) })
+    Ok(Decision { commit: None, reports: sorted(reports), refusals })
 }
 
 /// What causes look at.
