@@ -13,6 +13,7 @@ mod affordable;
 mod arbiter;
 pub mod causes;
 mod clock;
+mod lines;
 pub mod orders;
 mod planned;
 mod proposal;

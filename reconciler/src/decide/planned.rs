@@ -12,9 +12,9 @@ use fleetwright_compiler::source::{FleetFiles, Limits, Overlay, RepoPath};
 use fleetwright_compiler::{CompileError, Compiled, Refusal, compile, schedule, what_if};
 
 use super::causes::tide;
-use super::clock;
 use super::stepped::{self, Opened, Opening};
 use super::{DecideError, Intents, Placed, Proposal, Situation, View};
+use super::{clock, lines};
 use crate::commit::{Cause, Trailers};
 use crate::ports::{Author, CommitId, NewCommit};
 use crate::record_files::{RECORD_FOLDERS, RecordFiles};
@@ -59,8 +59,6 @@ impl<E: Into<DecideError>> From<E> for Unrealised {
     }
 }
 
-/// Lines of a plan that a message holds.
-const PLAN_LINES: usize = 100;
 /// Diagnostics that a message holds.
 const DIAGNOSTICS: usize = 10;
 
@@ -147,7 +145,7 @@ pub fn realise(
     let mut plan = report::plan(&compiled);
     plan.moves.retain(|of| !opened_now.contains(&of.app));
     let plan = plan_text(&plan, proposal.only.as_ref());
-    let in_steps = first.lines.join("\n");
+    let in_steps = lines::text(&first.lines);
     let body = [proposal.body.trim(), plan.trim(), in_steps.trim()]
         .iter()
         .filter(|part| !part.is_empty())
@@ -304,14 +302,7 @@ fn plan_text(plan: &PlanReport, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> 
     for short in plan.shortfalls.iter().filter(|short| meant(&short.app)) {
         lines.push(format!("not possible: {}: {}", short.app, short.shortfall));
     }
-    let mut text = String::new();
-    for line in lines.iter().take(PLAN_LINES) {
-        let _ = writeln!(text, "{line}");
-    }
-    if lines.len() > PLAN_LINES {
-        let _ = writeln!(text, "and {} more", lines.len() - PLAN_LINES);
-    }
-    text
+    lines::text(&lines)
 }
 
 /// The first errors, one line each.
