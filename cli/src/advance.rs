@@ -114,7 +114,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     }
     for path in &report.waiting {
         streams::talk(&format!(
-            "{path} on the rendered branch stays as it is: it would be lowered, and no cluster is seen"
+            "{path} on the rendered branch stays as it is: it would be lowered, and no cluster is seen; or it is not recorded \
+             where its app is to run"
         ));
     }
     if advanced.pushed.is_empty() && advanced.reports.is_empty() {

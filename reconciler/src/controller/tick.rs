@@ -73,7 +73,8 @@ pub fn reports(tick: &Tick) -> Vec<Message> {
         Some(Ok(written)) if !written.waiting.is_empty() => {
             let files = written.waiting.iter().map(|path| path.as_str()).collect::<Vec<_>>();
             let text = format!(
-                "on the rendered branch, {} stay as they are until enough replicas are seen ready elsewhere",
+                "on the rendered branch, {} stay as they are until enough replicas are seen ready elsewhere, or it is recorded \
+                 where their app is to run",
                 some_of(&files)
             );
             reports.push(Message { urgency: Urgency::Waits.as_str().into(), text });

@@ -30,8 +30,8 @@ use fleetwright_compiler::{CompileError, Compiled, compile};
 use crate::commit::Cause;
 use crate::state::Unreadable;
 pub use affordable::Refusals;
-pub(crate) use planned::refusal_text;
 pub use planned::{Planned, Unrealised, realise};
+pub(crate) use planned::{refusal_text, write_placements};
 pub use proposal::{Intents, Proposal, key};
 pub use situation::{Head, Identity, Live, Situation};
 

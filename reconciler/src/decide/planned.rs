@@ -224,7 +224,7 @@ fn placements_after(compiled: &Compiled, only: Option<&BTreeSet<(SmolStr, SmolSt
 }
 
 /// Writes the files of the teams whose placements differ; the others keep their bytes.
-pub(super) fn write_placements(
+pub(crate) fn write_placements(
     record: &mut RecordFiles,
     compiled: &Compiled,
     placed: &Placed,

@@ -14,4 +14,5 @@ mod steps;
 mod ticks;
 mod tides;
 mod undo;
+mod unrecorded;
 mod world;
