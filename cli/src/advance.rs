@@ -4,7 +4,7 @@ use fleetwright_compiler::Session;
 use fleetwright_reconciler::advance::{self, Advanced};
 use fleetwright_reconciler::controller::Wanted;
 use fleetwright_reconciler::controller::wanted::WantedError;
-use fleetwright_reconciler::decide::{Identity, Urgency};
+use fleetwright_reconciler::decide::{Identity, Refusals, Urgency};
 use fleetwright_reconciler::io::clock::SystemClock;
 use fleetwright_reconciler::ports::Clock as _;
 use fleetwright_reconciler::rendered::{self, Written};
@@ -79,7 +79,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     if dry_run {
         repository.git.rehearse();
     }
-    let advanced = advance::advance(&mut repository.git, &SystemClock, &Session::new(), &identity, &branches, None)
+    let (git, session, mut none) = (&mut repository.git, Session::new(), Refusals::default());
+    let advanced = advance::advance(git, &SystemClock, &session, &identity, &branches, None, &mut none)
         .map_err(advance_failure)?;
     let written = rendered(&mut repository, &advanced)?;
     let report = Report {
@@ -113,7 +114,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     }
     for path in &report.waiting {
         streams::talk(&format!(
-            "{path} on the rendered branch stays as it is: it would be lowered, and no cluster is seen"
+            "{path} on the rendered branch stays as it is: it would be lowered, and no cluster is seen; or it is not recorded \
+             where its app is to run"
         ));
     }
     if advanced.pushed.is_empty() && advanced.reports.is_empty() {

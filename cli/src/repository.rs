@@ -28,7 +28,9 @@ pub struct RepositoryArgs {
 
     /// A folder for the mirror, kept from run to run
     ///
-    /// Default: inside the Git folder of the repository at -C; with --repo, a temporary folder.
+    /// Default: inside the Git folder of the repository at -C; with --repo, a temporary folder. The first fetch into an empty one
+    /// may take 600 s, every other exchange with the repository 120 s; where it is large or the line slow, the environment variable
+    /// FLEETWRIGHT_GIT_TIMEOUT_SECS states for all of them, in whole seconds, how long.
     #[arg(long, value_name = "DIR")]
     mirror: Option<PathBuf>,
 }

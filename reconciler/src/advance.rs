@@ -10,7 +10,7 @@ use fleetwright_compiler::source::{self, Contents, FileClass, FilesError, FleetF
 use fleetwright_compiler::{Session, yaml};
 
 use crate::commit::Cause;
-use crate::decide::{self, DecideError, Decision, Identity, Report};
+use crate::decide::{self, DecideError, Decision, Identity, Refusals, Report, Situation};
 use crate::observation::Observation;
 use crate::ports::{Clock, CommitId, FleetRepo, PortError, PushError};
 use crate::seen::Seen;
@@ -112,7 +112,7 @@ pub(crate) const MAX_RACES: u32 = 5;
 /// Commits of one tick: more than causes, so that an endless series would show.
 const MAX_COMMITS: usize = 64;
 
-/// Runs one tick.
+/// Runs one tick. `refusals` are those of the last one; none is remembered before the first.
 ///
 /// # Errors
 /// When Git fails, a push is refused, or nothing can be decided.
@@ -123,18 +123,25 @@ pub fn advance(
     identity: &Identity,
     branches: &Branches,
     observation: Option<&Observation>,
+    refusals: &mut Refusals,
 ) -> Result<Advanced, AdvanceError> {
     let mut advanced = Advanced::default();
     let mut races = 0;
     while advanced.pushed.len() < MAX_COMMITS {
         let seen = Seen::fetch(repo, branches)?;
         let situation = seen.situation(session, identity, observation, clock.now_secs());
+        let situation = Situation { refusals: Some(refusals), ..situation };
         advanced.live = situation.live.as_ref().map(|live| live.tip.clone());
-        let Decision { commit, reports } = decide::decide(&situation)?;
+        let Decision { commit, reports, refusals: refused } = decide::decide(&situation)?;
         advanced.reports = reports;
-        let Some(planned) = commit else { break };
+        let Some(planned) = commit else {
+            refusals.learn(refused);
+            break;
+        };
         match repo.push(&planned.commit(&branches.live)) {
             Ok(id) => {
+                // What was decided where a race was lost is decided anew.
+                refusals.learn(refused);
                 advanced.live = Some(id.clone());
                 advanced.pushed.push(Pushed { id, cause: planned.cause, message: planned.message });
             }

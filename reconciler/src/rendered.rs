@@ -26,7 +26,7 @@ use crate::ports::{CommitId, FleetRepo, NewCommit, PortError, PushError};
 pub struct Written {
     /// The commit; `None` where nothing had to change.
     pub commit: Option<CommitId>,
-    /// Files that stay as they are until enough is ready elsewhere, ascending.
+    /// Files that stay as they are until enough is ready elsewhere, or it is recorded where their app is to run, ascending.
     pub waiting: Vec<RepoPath>,
 }
 
@@ -75,6 +75,12 @@ pub fn write(
     for path in paths.into_iter().filter(|path| old.get(path) != new.get(path)) {
         let Some(place) = Place::of(wanted, &old, path) else { continue };
         let (before, after) = (old.get(path), new.get(path));
+        if let Place::App(app, _) = place
+            && wanted.is_unrecorded(app)
+        {
+            written.waiting.push(path.clone());
+            continue;
+        }
         if let (Some(before), Place::App(app, cluster)) = (before, place)
             && !may_change(wanted, observation, app, cluster, before, after)
         {

@@ -71,6 +71,7 @@ impl Seen {
             main: Head { id: self.main.clone(), files: &*self.main_files, is_forward: self.is_forward },
             live: self.live.as_ref().map(SeenLive::live),
             observation,
+            refusals: None,
             now_secs,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use fleetwright_reconciler::controller::metrics::Metrics;
 use fleetwright_reconciler::controller::status::{self, Message, Status, status};
@@ -22,6 +23,8 @@ pub struct Shared {
     pub leading_until_secs: AtomicI64,
     /// When the loop came round last, for `/healthz`.
     pub round_secs: AtomicI64,
+    /// The loop is stuck when it did not come round for so long.
+    pub stuck_secs: AtomicI64,
     /// When the live branch was followed last, for `/readyz`.
     pub followed_secs: AtomicI64,
     /// What the status is made from.
@@ -57,8 +60,14 @@ impl Shared {
     }
 }
 
-/// The loop is stuck when it did not come round for so long: longer than Git may take for an exchange.
+/// The least after which the loop is stuck.
 const STUCK_SECS: i64 = 1200;
+
+/// The loop is stuck when it did not come round for so long: longer than Git may take, or whoever restarts the process ends what
+/// it waits for.
+pub fn stuck_secs(longest_exchange: Duration) -> i64 {
+    i64::try_from(longest_exchange.as_secs().saturating_mul(2)).unwrap_or(i64::MAX).max(STUCK_SECS)
+}
 /// Nothing new is followed when the repository did not answer for so long.
 const STALE_SECS: i64 = 300;
 /// The answer to a request for a path; `post`: something is posted to it.
@@ -70,7 +79,7 @@ pub fn respond(shared: &Shared, board: &Board, path: &str, post: bool) -> Answer
     match (path, post) {
         ("/healthz", false) => {
             let secs = now_secs.saturating_sub(shared.round_secs.load(Ordering::Relaxed));
-            if secs > STUCK_SECS {
+            if secs > shared.stuck_secs.load(Ordering::Relaxed) {
                 Answer::text(500, format!("no round for {secs} s\n"))
             } else {
                 Answer::text(200, "ok\n")
@@ -112,5 +121,24 @@ fn json(value: &impl Serialize) -> Answer {
     match serde_json::to_string(value) {
         Ok(body) => Answer { status: 200, content_type: "application/json", body },
         Err(e) => Answer::text(500, format!("{e}\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_waits_for_git_is_not_stuck() {
+        for (git, stuck) in [(120, 1200), (600, 1200), (601, 1202), (7200, 14_400), (u64::MAX, i64::MAX)] {
+            assert_eq!(stuck_secs(Duration::from_secs(git)), stuck, "{git}");
+        }
+        let shared = Shared::default();
+        let answer = |waited: i64| {
+            shared.round_secs.store(SystemClock.now_secs().saturating_sub(waited), Ordering::Relaxed);
+            respond(&shared, &Board::default(), "/healthz", false).status
+        };
+        shared.stuck_secs.store(stuck_secs(Duration::from_secs(1800)), Ordering::Relaxed);
+        assert_eq!((answer(3000), answer(4000)), (200, 500));
     }
 }

@@ -17,7 +17,7 @@ use fleetwright_reconciler::observation::Answers;
 use fleetwright_reconciler::ports::{Clock as _, Notifier};
 use tracing::{error, info};
 
-use super::answers::{Facts, Shared, respond};
+use super::answers::{Facts, Shared, respond, stuck_secs};
 use super::config::Settings;
 use super::journal::{self, Journal};
 use super::lease::elect;
@@ -45,6 +45,7 @@ pub fn run(context: &Context, args: &Args, settings: Settings) -> Result<Outcome
     };
     let shared = Arc::new(Shared::default());
     shared.round_secs.store(SystemClock.now_secs(), Ordering::Relaxed);
+    shared.stuck_secs.store(stuck_secs(repository.git.longest_exchange()), Ordering::Relaxed);
     let board = Board::default();
     {
         let (shared, board) = (Arc::clone(&shared), board.clone());

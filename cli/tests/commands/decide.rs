@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Run, assert_code, git, line, new_fleet, write};
+use super::{Run, assert_code, git, line, new_fleet, run, workspace, write};
 
 /// A fleet in a clone of a bare repository, pushed to `main`.
 fn cloned() -> (tempfile::TempDir, PathBuf) {
@@ -134,6 +134,19 @@ fn what_does_not_compile_stays_out_and_is_said() {
     let run = line(&fleet, "advance");
     says(&run, 3, "clusters/broken.yaml:");
     assert_eq!(remote_live(&fleet), live);
+}
+
+/// What a slow line needs is named where people look for it.
+#[test]
+fn how_git_gets_longer_is_said() {
+    let root = workspace();
+    let kubernetes = root.join("reconciler/kubernetes");
+    let mut texts = vec![run(&root, ["controller", "--help"]).stdout, run(&root, ["advance", "--help"]).stdout];
+    let files = [root.join("README.md"), kubernetes.join("controller.yaml"), kubernetes.join("agent.yaml")];
+    texts.extend(files.iter().map(|file| std::fs::read_to_string(file).expect("a file")));
+    for text in texts {
+        assert!(text.contains("FLEETWRIGHT_GIT_TIMEOUT_SECS") && text.contains("600 s"), "{text}");
+    }
 }
 
 #[test]

@@ -83,6 +83,8 @@ pub enum Hold {
     System,
     /// Kept: pruning is switched off.
     PruneOff,
+    /// Kept as it is: nobody recorded where its app is to run.
+    Unrecorded,
     /// Kept until what replaces it is Current.
     UntilReplaced(Key),
     /// Kept: an object of the same app that may use it is still there.
@@ -111,6 +113,7 @@ impl Hold {
             | Self::NeverByPlacement
             | Self::System
             | Self::PruneOff
+            | Self::Unrecorded
             | Self::UntilReplaced(_)
             | Self::UntilUserGone(_)
             | Self::AnotherObject
@@ -171,6 +174,7 @@ impl fmt::Display for Hold {
             }
             Self::System => f.write_str("kept: it belongs to Kubernetes or to fleetwright"),
             Self::PruneOff => f.write_str("kept: pruning is switched off for this app"),
+            Self::Unrecorded => f.write_str("left as it is: placements/ on the live branch says nowhere where its app is to run"),
             Self::UntilReplaced(key) => write!(f, "kept until {key} is Current"),
             Self::UntilUserGone(key) => write!(f, "kept while {key} is still there"),
             Self::AnotherObject => {

@@ -105,6 +105,11 @@ fn candidates<'a>(
     // Workloads that stay for now, by app: what they use, and what leads to them, stays with them.
     let mut staying: BTreeMap<&AppName, &Key> = BTreeMap::new();
     for (app, stored) in view.book {
+        if view.rules.unrecorded.contains(app) {
+            let keys = stored.inventory.objects.keys();
+            held.extend(keys.map(|key| Held { app: app.clone(), key: key.clone(), why: Hold::Unrecorded }));
+            continue;
+        }
         for (key, entry) in &stored.inventory.objects {
             match view.desired.owner(key) {
                 Some(owner) if owner == app => continue,

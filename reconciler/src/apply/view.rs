@@ -50,6 +50,8 @@ pub struct Rules {
     pub adopt: Vec<SmolStr>,
     /// Apps whose removal here a decision commit lists: a move, which no deletion budget counts.
     pub moved: BTreeSet<AppName>,
+    /// Apps of which nobody recorded where they are to run: what was applied of them stays as it is.
+    pub unrecorded: BTreeSet<AppName>,
     /// The fleet deletes more than its budget in all clusters together: nothing is pruned until this hash is approved.
     pub fleet_stop: Option<FleetStop>,
 }
@@ -76,6 +78,7 @@ impl Rules {
             quarantined: false,
             adopt: Vec::new(),
             moved: BTreeSet::new(),
+            unrecorded: BTreeSet::new(),
             fleet_stop: None,
         }
     }

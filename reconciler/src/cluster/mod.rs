@@ -48,6 +48,15 @@ pub struct Identity {
     pub server_secs: Option<i64>,
 }
 
+/// A cluster that answered the probe of a turn, and went dark after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dark {
+    /// What it did not answer.
+    pub why: String,
+    /// Seconds from that probe to the first question without an answer.
+    pub after_secs: i64,
+}
+
 /// One kind that is kept in view.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Watch {
@@ -237,9 +246,9 @@ pub trait ClusterApi: Send {
     /// Writes, in any order among each other, each on its own.
     fn write(&mut self, writes: &[Write]) -> Vec<Written>;
 
-    /// Why nothing is asked of it any more since the last probe: it answered that, and then nothing for as long as an answer
-    /// may take. `None` while it answers.
-    fn went_dark(&self) -> Option<String> {
+    /// That nothing is asked of it any more since the last probe: it answered that, then nothing for as long as an answer may
+    /// take, nor a probe after that. `None` while it answers.
+    fn went_dark(&self) -> Option<Dark> {
         None
     }
 }

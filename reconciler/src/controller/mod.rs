@@ -16,6 +16,7 @@ pub mod election;
 pub mod metrics;
 mod moves;
 pub mod order;
+mod recorded;
 pub mod status;
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,7 @@ use super::wanted::Wanted;
 use crate::apply::hold::Held;
 use crate::apply::inventory::AppName;
 use crate::cluster::Key;
-use crate::decide::Report;
+use crate::decide::{Report, Urgency, some_of};
 use crate::health::Health;
 use crate::instant;
 use crate::observation::{Answers, AppSeen};
@@ -165,8 +165,10 @@ impl From<&Report> for Message {
 
 /// The status of a fleet. `wanted` is `None` before the first live commit.
 #[must_use]
-pub fn status(wanted: Option<&Wanted>, turns: &BTreeMap<SmolStr, Turn>, reports: Vec<Message>) -> Status {
+pub fn status(wanted: Option<&Wanted>, turns: &BTreeMap<SmolStr, Turn>, mut reports: Vec<Message>) -> Status {
     let Some(wanted) = wanted else { return Status { reports, ..Status::default() } };
+    reports.extend(unrecorded(wanted));
+    reports.sort_by_key(|report| Urgency::ALL.iter().position(|urgency| urgency.as_str() == report.urgency));
     let state = wanted.state();
     let apps = apps(wanted, turns);
     let holds = state.holds.iter().map(|hold| HoldStatus {
@@ -185,6 +187,19 @@ pub fn status(wanted: Option<&Wanted>, turns: &BTreeMap<SmolStr, Turn>, reports:
         clusters: wanted.clusters().map(|name| cluster(wanted, name, turns.get(name), &apps)).collect(),
         apps,
     }
+}
+
+/// That apps are left as they are, because nothing is recorded of them.
+fn unrecorded(wanted: &Wanted) -> Option<Message> {
+    let names: Vec<String> = wanted.unrecorded().iter().map(|(team, app)| format!("{team}/{app}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let text = format!(
+        "placements/ of the live commit {} says nothing of {}: nothing of that is applied or deleted until the decider has \
+         recorded where it is to run. `git revert` on the live branch brings back what somebody removed there",
+        wanted.commit().short(),
+        some_of(&names)
+    );
+    (!names.is_empty()).then(|| Message { urgency: Urgency::Waits.as_str().into(), text })
 }
 
 /// One app with all its objects; `None` where neither the fleet nor a cluster has it.
@@ -262,6 +277,9 @@ fn apps(wanted: &Wanted, turns: &BTreeMap<SmolStr, Turn>) -> Vec<AppStatus> {
         .collect();
     let status = counts.into_iter().map(|(name, counts)| {
         let mut clusters: BTreeSet<&SmolStr> = counts.keys().map(|id| &fleet.cluster(*id).name).collect();
+        // What nobody recorded may go or stay.
+        let is_unrecorded = wanted.unrecorded().contains(&name);
+        let unwanted = if is_unrecorded { Health::Unknown } else { Health::Terminating };
         clusters.extend(held.keys().filter(|(app, _)| **app == name).map(|(_, cluster)| *cluster));
         let placements: Vec<Placement> = clusters
             .into_iter()
@@ -269,13 +287,17 @@ fn apps(wanted: &Wanted, turns: &BTreeMap<SmolStr, Turn>) -> Vec<AppStatus> {
                 let wanted = fleet.cluster_id(cluster).and_then(|id| counts.get(&id)).copied();
                 let seen = turns.get(cluster).and_then(|turn| turn.seen.apps.get(&name));
                 let held = held.get(&(&name, cluster)).map_or(&[][..], Vec::as_slice);
-                placement(cluster, wanted, seen, held)
+                placement(cluster, wanted, unwanted, seen, held)
             })
             .collect();
         let health = placements.iter().map(|placement| &placement.health).max_by_key(|health| badness(health));
-        let unplaced = missing.get(&name).copied().unwrap_or(0);
+        let unplaced = missing.get(&name).copied().filter(|_| !is_unrecorded).unwrap_or(0);
         // One that is wanted and is nowhere is not well because nothing of it is unwell.
-        let nowhere = if unplaced > 0 { Health::NotFound } else { Health::Current };
+        let nowhere = match unplaced {
+            _ if is_unrecorded => Health::Unknown,
+            0 => Health::Current,
+            _ => Health::NotFound,
+        };
         AppStatus {
             health: health.cloned().unwrap_or_else(|| nowhere.word().into()),
             unplaced,
@@ -289,12 +311,18 @@ fn apps(wanted: &Wanted, turns: &BTreeMap<SmolStr, Turn>) -> Vec<AppStatus> {
     status.collect()
 }
 
-fn placement(cluster: &SmolStr, wanted: Option<u64>, seen: Option<&AppSeen>, held: &[&Held]) -> Placement {
+/// `unwanted` is the health where nothing is wanted.
+fn placement(
+    cluster: &SmolStr,
+    wanted: Option<u64>,
+    unwanted: Health,
+    seen: Option<&AppSeen>,
+    held: &[&Held],
+) -> Placement {
     let health = match (wanted, seen) {
         (Some(_), Some(seen)) => seen.health,
         (Some(_), None) => Health::Unknown,
-        // it is on its way out
-        (None, _) => Health::Terminating,
+        (None, _) => unwanted,
     };
     let blocking = seen.into_iter().flat_map(|seen| &seen.blocking).map(|(object, health, reason)| ObjectStatus {
         object: object.clone(),

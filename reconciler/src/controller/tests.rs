@@ -16,7 +16,9 @@ use crate::apply::floor::Floors;
 use crate::apply::hold::Hold;
 use crate::apply::run::PassError;
 use crate::apply::view::Rules;
-use crate::cluster::{ClusterApi, ClusterError, Delta, Identity, Key, Served, Watch, Write, WriteError, Written};
+use crate::cluster::{
+    ClusterApi, ClusterError, Dark, Delta, GroupKind, Identity, Key, Served, Watch, Write, WriteError, Written,
+};
 use crate::health::Health;
 use crate::observation::{Answers, WorkloadSeen};
 use crate::ports::{Clock, CommitId};
@@ -44,15 +46,28 @@ fn order(now_secs: i64) -> ClusterOrder {
     }
 }
 
-/// A cluster that answers the probe and nothing after it: what a real one says when it goes dark in the middle of a turn.
-struct Dark(crate::simulated::SimulatedApi);
+/// What is wrong with a cluster that answers the probe of a turn.
+#[derive(Clone, Copy, PartialEq)]
+enum Sickness {
+    /// No write is answered.
+    Hangs,
+    /// Nor is another probe, after so many seconds.
+    Dark(i64),
+    /// Its discovery is out of order.
+    Undiscovered,
+}
 
-impl ClusterApi for Dark {
+struct Sick(crate::simulated::SimulatedApi, Sickness);
+
+impl ClusterApi for Sick {
     fn identity(&mut self) -> Result<Identity, ClusterError> {
         self.0.identity()
     }
     fn served(&mut self) -> Result<Arc<Served>, ClusterError> {
-        self.0.served()
+        match self.1 {
+            Sickness::Undiscovered => Err(ClusterError::Transient("the API server answers 503".into())),
+            Sickness::Hangs | Sickness::Dark(_) => self.0.served(),
+        }
     }
     fn observe(&mut self, watches: &[Watch]) -> Vec<Result<Delta, ClusterError>> {
         self.0.observe(watches)
@@ -64,35 +79,92 @@ impl ClusterApi for Dark {
         self.0.get(keys)
     }
     fn write(&mut self, writes: &[Write]) -> Vec<Written> {
-        let dark = || WriteError::Transient { message: "no answer within 30 s".into(), retry_after_secs: None };
-        writes.iter().map(|_| Err(dark())).collect()
+        let hung = || WriteError::Transient { message: "no answer within 30 s".into(), retry_after_secs: None };
+        match self.1 {
+            Sickness::Undiscovered => self.0.write(writes),
+            Sickness::Hangs | Sickness::Dark(_) => writes.iter().map(|_| Err(hung())).collect(),
+        }
     }
-    fn went_dark(&self) -> Option<String> {
-        Some("no answer within 30 s".into())
+    fn went_dark(&self) -> Option<Dark> {
+        match self.1 {
+            Sickness::Dark(after_secs) => Some(Dark { why: "no answer within 30 s".into(), after_secs }),
+            Sickness::Hangs | Sickness::Undiscovered => None,
+        }
     }
 }
 
 #[test]
-fn a_cluster_that_goes_dark_in_a_turn_does_not_answer() {
+fn a_cluster_that_goes_dark_in_a_turn_answers_until_then() {
     let cluster = SimulatedCluster::new("uid-a");
     let mut memory = ClusterTurn::default();
-    for (at, dark, expected) in [
-        (100, false, "NotYetKnown"),
-        (130, false, "Yes"),
-        (140, true, "Yes"),
-        (170, true, "No"),
-        (180, false, "No"),
-        (210, false, "Yes"),
+    let yes = Answers::Yes { since_secs: 100 };
+    // when the turn begins; after how many seconds it goes dark, and whether it is down before; what counts
+    for (at, dark_after, down, expected) in [
+        (100, None, false, Answers::NotYetKnown),
+        (130, None, false, yes.clone()),
+        // each turn's probe is answered
+        (140, Some(2), false, yes.clone()),
+        (180, Some(2), false, yes.clone()),
+        (1000, Some(600), false, yes.clone()),
+        // nothing was heard since 1600
+        (1629, None, true, yes.clone()),
+        (1630, None, true, Answers::No { since_secs: 1600, error: "connection refused; it is tried again".into() }),
     ] {
-        let seen = if dark {
-            memory.turn(&mut Dark(cluster.api()), &order(at), at).seen
+        cluster.store().faults.down = down;
+        let seen = if let Some(after_secs) = dark_after {
+            memory.turn(&mut Sick(cluster.api(), Sickness::Dark(after_secs)), &order(at), at).seen
         } else {
             memory.turn(&mut cluster.api(), &order(at), at).seen
         };
-        let answers = format!("{:?}", seen.answers);
-        assert!(answers.starts_with(expected), "{at}: {answers}");
-        assert!(!dark || !seen.is_complete, "{at}: what is not seen is not gone");
+        assert_eq!(seen.answers, expected, "{at}");
+        assert!(dark_after.is_none() || !seen.is_complete, "{at}: what is not seen is not gone");
     }
+}
+
+/// An admission webhook that hangs, or an API server that is busy, loses no cluster: its probe is answered.
+#[test]
+fn what_is_late_with_something_else_answers() {
+    let (hangs, busy) = (SimulatedCluster::new("uid-a"), SimulatedCluster::new("uid-a"));
+    busy.store().faults.unlisted.insert(GroupKind::new("", "ConfigMap"));
+    let (mut of_hangs, mut of_busy) = (ClusterTurn::default(), ClusterTurn::default());
+    for at in [100, 140, 180, 220] {
+        let hung = of_hangs.turn(&mut Sick(hangs.api(), Sickness::Hangs), &order(at), at);
+        assert!(hung.outcome.is_ok_and(|report| !report.is_applied()), "{at}");
+        // what was applied there cannot be read
+        let late = of_busy.turn(&mut busy.api(), &order(at), at);
+        assert!(matches!(late.outcome, Err(PassError::Cluster(_))), "{at}");
+        let answers = if at == 100 { Answers::NotYetKnown } else { Answers::Yes { since_secs: 100 } };
+        assert_eq!(
+            (hung.seen.answers, late.seen.answers, late.seen.is_complete),
+            (answers.clone(), answers, false),
+            "{at}"
+        );
+    }
+}
+
+/// What was seen of a cluster does not count for as long as it answers nothing but probes.
+#[test]
+fn what_is_not_seen_any_more_is_unknown() {
+    let cluster = SimulatedCluster::new("uid-a");
+    let mut memory = ClusterTurn::default();
+    let name = ("shop".into(), "web".into());
+    let seen = memory.turn(&mut cluster.api(), &order(100), 100).seen;
+    assert_eq!(seen.apps[&name].workloads.len(), 1);
+    // discovery is asked again for a kind that is new, and fails
+    let widget =
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "default"}});
+    let (key, object) = desired_object(&widget, Fill::AsIs).expect("an object");
+    let mut apps = order(110).desired.apps().clone();
+    apps.entry(name.clone()).or_default().objects.insert(key, object);
+    let asked = ClusterOrder { desired: Arc::new(Desired::new(apps)), ..order(110) };
+    let mut undiscovered = Sick(cluster.api(), Sickness::Undiscovered);
+    for at in [110, 170] {
+        let turn = memory.turn(&mut undiscovered, &ClusterOrder { fetched_secs: at, ..asked.clone() }, at);
+        let app = &turn.seen.apps[&name];
+        assert_eq!((app.health, app.workloads.len(), app.since_secs), (Health::Unknown, 0, 110));
+        assert_eq!((turn.is_moving, matches!(turn.outcome, Err(PassError::Cluster(_)))), (at == 110, true));
+    }
+    assert_eq!(memory.turn(&mut cluster.api(), &order(180), 180).seen.apps[&name].workloads.len(), 1);
 }
 
 #[test]
@@ -133,7 +205,7 @@ fn a_turn_applies_and_says_what_is_seen() {
     // lost: what was seen holds for 30 s, and then nothing does
     cluster.store().faults.down = true;
     let lost = memory.turn(&mut api, &order(140), 140);
-    assert!(matches!(lost.outcome, Err(PassError::Cluster(_))));
+    assert!(matches!(lost.outcome, Err(PassError::Probe(_))));
     assert_eq!((lost.seen.answers, lost.seen.apps.len()), (Answers::Yes { since_secs: 100 }, 1));
     let lost = memory.turn(&mut api, &order(170), 170).seen;
     assert!(matches!(lost.answers, Answers::No { since_secs: 140, .. }));

@@ -15,7 +15,7 @@ use super::status::Message;
 use super::wanted::{Wanted, WantedError};
 use crate::advance::{AdvanceError, Advanced, Branches, advance};
 use crate::apply::run::PassError;
-use crate::decide::{DecideError, Identity, Urgency, some_of};
+use crate::decide::{DecideError, Identity, Refusals, Urgency, some_of};
 use crate::ports::{Clock, CommitId, FleetRepo};
 use crate::rendered::{self, RenderedError, Written};
 use crate::seen::check_forward;
@@ -35,6 +35,7 @@ pub enum Role {
 #[derive(Debug, Default)]
 pub struct Controller {
     session: Session,
+    refusals: Refusals,
     board: Board,
     wanted: Option<Arc<Wanted>>,
     /// When the repository was fetched last, and what was ordered then is the newest.
@@ -72,7 +73,8 @@ pub fn reports(tick: &Tick) -> Vec<Message> {
         Some(Ok(written)) if !written.waiting.is_empty() => {
             let files = written.waiting.iter().map(|path| path.as_str()).collect::<Vec<_>>();
             let text = format!(
-                "on the rendered branch, {} stay as they are until enough replicas are seen ready elsewhere",
+                "on the rendered branch, {} stay as they are until enough replicas are seen ready elsewhere, or it is recorded \
+                 where their app is to run",
                 some_of(&files)
             );
             reports.push(Message { urgency: Urgency::Waits.as_str().into(), text });
@@ -113,7 +115,8 @@ impl Controller {
         let decided = match role {
             Role::Whole(identity) => {
                 let observation = self.board.observation();
-                Some(advance(repo, clock, &self.session, identity, branches, Some(&observation)))
+                let (session, seen) = (&self.session, Some(&observation));
+                Some(advance(repo, clock, session, identity, branches, seen, &mut self.refusals))
             }
             Role::Applier | Role::Agent(_) => None,
         };

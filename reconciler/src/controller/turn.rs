@@ -87,21 +87,22 @@ impl ClusterTurn {
         };
         let dark = api.went_dark();
         let answers_now = match (&outcome, &dark) {
-            (Err(PassError::Cluster(error @ ClusterError::Transient(_))), _) => {
+            (Err(PassError::Probe(error @ ClusterError::Transient(_))), _) => {
                 self.answering.probed(Err(error.to_string()), now_secs);
                 false
             }
             // It was not even asked: nothing is known of it any more, which is not the same as lost.
-            (Err(PassError::Cluster(ClusterError::NotConnected(_))), _) => {
+            (Err(PassError::Probe(ClusterError::NotConnected(_))), _) => {
                 self.answering = Answering::default();
                 false
             }
-            // It answered the probe, and nothing after it.
-            (Ok(_) | Err(_), Some(why)) => {
-                self.answering.probed(Err(why.clone()), now_secs);
+            // It answered the probe of this turn, and not the one that was sent once nothing came any more.
+            (Ok(_) | Err(_), Some(dark)) => {
+                self.answering.probed(Ok(()), now_secs);
+                self.answering.probed(Err(dark.why.clone()), now_secs.saturating_add(dark.after_secs));
                 false
             }
-            // Whoever refuses, answers.
+            // Whoever refuses, answers; and so does whoever answers the probe and is late with something else.
             (Ok(_) | Err(_), None) => {
                 self.answering.probed(Ok(()), now_secs);
                 true
@@ -126,11 +127,18 @@ impl ClusterTurn {
             self.capacity_secs = Some(now_secs);
         }
         let mut is_moving = outcome.as_ref().is_ok_and(|report| report.writes > 0);
-        if let (true, Some(book)) = (answers_now, self.applier.book()) {
-            let live = self.applier.live();
-            let apps = apps::apps(&order.desired, book, live, &order.workload_keys, &self.apps, now_secs);
-            is_moving |= apps != self.apps;
-            self.apps = apps;
+        match (&outcome, self.applier.book()) {
+            // While it may only be slow to answer, what was seen holds.
+            (Err(PassError::Probe(ClusterError::Transient(_) | ClusterError::NotConnected(_))), _) => {}
+            // It goes on answering for as long as it answers probes: what was seen must not count for ever.
+            (Err(PassError::Cluster(_)), _) => is_moving |= apps::unseen(&mut self.apps, now_secs),
+            (Ok(_) | Err(_), Some(book)) => {
+                let live = self.applier.live();
+                let apps = apps::apps(&order.desired, book, live, &order.workload_keys, &self.apps, now_secs);
+                is_moving |= apps != self.apps;
+                self.apps = apps;
+            }
+            (Ok(_) | Err(_), None) => {}
         }
         let doomed = self.uid.as_deref().map(|uid| self.applier.doomed(&pass_order, uid, now_secs)).unwrap_or_default();
         let book = self.applier.book().into_iter().flat_map(BTreeMap::values);
@@ -162,8 +170,8 @@ impl ClusterTurn {
             let watch = Watch { kind: GroupKind::new("", kind), selector: None, metadata_only: false };
             api.list(&watch, None).ok()
         };
-        let (nodes, pods) = (list(api, "Node")?, list(api, "Pod")?);
         let book = self.applier.book()?;
+        let (nodes, pods) = (list(api, "Node")?, list(api, "Pod")?);
         let is_ours = |owner: &Key| book.values().any(|stored| stored.inventory.objects.contains_key(owner));
         Some(capacity::pools(&order.pools, &nodes, &pods, &is_ours))
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariants: only of a commit that compiles, so nothing is missing because something could not be read; the intents are
 //! those of the pinned commit, whatever the live branch holds beside its record; what runs is what `placements/` says, and
-//! nothing that would follow from it; pure but for reading the repository.
+//! nothing that would follow from it ([`recorded`](super::recorded)); pure but for reading the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,14 +10,12 @@ use std::sync::Arc;
 use fleetwright_compiler::base::labels::Labels;
 use fleetwright_compiler::base::{AppId, ClusterId, SmolStr};
 use fleetwright_compiler::model::{self, ClusterMode, CustomKind, Fleet, MinAvailable};
-use fleetwright_compiler::moves::is_there;
-use fleetwright_compiler::placements::{OutageState, PlacedApp, Record};
-use fleetwright_compiler::schedule::{self, Scenario};
-use fleetwright_compiler::source::Overlay;
-use fleetwright_compiler::{CompileError, Compiled, Session, compile};
+use fleetwright_compiler::placements::OutageState;
+use fleetwright_compiler::{Compiled, Session};
 
 use super::moves::{self, By, Pair};
 use super::order::ClusterOrder;
+use super::recorded::Recorded;
 use crate::advance::{AdvanceError, Branches};
 use crate::apply::budget::{Approvals, Budget};
 use crate::apply::desired::{Desired, Intents};
@@ -25,7 +23,7 @@ use crate::apply::floor::{self, DEFAULT_MIN_AVAILABLE};
 use crate::apply::inventory::AppName;
 use crate::apply::view::{Drift, FleetStop, Mode, Rules};
 use crate::cluster::{Key, ServiceAccount};
-use crate::decide::{DecideError, refusal_text};
+use crate::decide::DecideError;
 use crate::instant;
 use crate::observation::{Answers, ClusterSeen, Observation};
 use crate::ports::{CommitId, FleetRepo};
@@ -45,6 +43,7 @@ pub struct Wanted {
     kinds: Arc<[Arc<CustomKind>]>,
     approvals: Approvals,
     workload_keys: Arc<BTreeMap<Key, SmolStr>>,
+    unrecorded: BTreeSet<AppName>,
     removed: BTreeMap<Pair, By>,
     clusters: BTreeMap<SmolStr, OfCluster>,
 }
@@ -93,27 +92,17 @@ impl Wanted {
     ) -> Result<Self, WantedError> {
         let live = SeenLive::open(repo, branches, tip)?;
         live.live().check_intents()?;
-        let record = live.record.tree();
-        let overlay = Overlay::with_record(&*live.pinned, &record);
-        let compiled = match compile_recorded(session, &overlay) {
-            Ok(compiled) => compiled,
-            Err(CompileError::Refused(refusal)) => {
-                let text = refusal_text(&overlay, &refusal);
-                return Err(WantedError::Refused { commit: tip.clone(), text });
-            }
-            Err(CompileError::Files(error)) => return Err(DecideError::from(error).into()),
-            Err(CompileError::Bug(violations)) => return Err(DecideError::Bug(violations).into()),
-        };
+        let recorded = Recorded::read(session, &live, tip)?;
         // While a cluster is lost, what was ever taken from it may still run there.
         let lost_since = live.state.outages.values().filter(|outage| outage.state == OutageState::Lost);
         let lost_since = lost_since.filter_map(|outage| instant::parse(outage.since.as_deref()?)).min();
         let removed = moves::removed(repo, &live.history, lost_since)?;
         let ancestors = live.history.iter().map(|commit| commit.id.0.clone()).chain([tip.0.clone()]).collect();
-        Ok(Self::of(compiled, tip.clone(), live.pin, live.state, ancestors, removed))
+        Ok(Self::of(recorded, tip.clone(), live.pin, live.state, ancestors, removed))
     }
 
     fn of(
-        compiled: Compiled,
+        Recorded { compiled, unrecorded }: Recorded,
         commit: CommitId,
         pin: CommitId,
         state: State,
@@ -128,11 +117,16 @@ impl Wanted {
             })
         });
         let workload_keys = Arc::new(keys.collect());
+        // What runs of them may have been applied under a name that they had before.
+        let ids = unrecorded.iter().filter_map(|(team, app)| fleet.app_id(team, app));
+        let before = ids.flat_map(|id| fleet.app(id).previous_names.iter().cloned());
+        let untouched: BTreeSet<AppName> = before.chain(unrecorded.iter().cloned()).collect();
         let clusters = fleet.cluster_ids().map(|id| {
             let cluster = fleet.cluster(id);
             let pools = cluster.pools.iter().flatten().map(|pool| (pool.name.clone(), pool.labels.clone())).collect();
             let desired = Arc::new(desired(&compiled, id));
-            let of = OfCluster { id, desired, rules: rules(fleet, &state, id, &removed), pools };
+            let rules = Rules { unrecorded: untouched.clone(), ..rules(fleet, &state, id, &removed) };
+            let of = OfCluster { id, desired, rules, pools };
             (cluster.name.clone(), of)
         });
         Self {
@@ -143,6 +137,7 @@ impl Wanted {
             approvals: approvals(&state),
             ancestors: Arc::new(ancestors),
             workload_keys,
+            unrecorded,
             removed,
             commit,
             pin,
@@ -292,25 +287,18 @@ impl Wanted {
         self.state.capacities.get(cluster)?.uid.clone()
     }
 
-    /// The record that is live.
+    /// Whether nothing is recorded of an app.
     #[must_use]
-    pub fn record(&self) -> &Record {
-        &self.compiled.record
+    pub fn is_unrecorded(&self, app: AppId) -> bool {
+        self.unrecorded.contains(&app_name(&self.compiled.fleet, app))
     }
-}
 
-/// What is recorded, compiled. Where that asks for other placements than it has, because somebody changed it by hand or took
-/// a decision back, what is recorded counts: what follows from it is the decider's to write down first.
-fn compile_recorded(session: &Session, overlay: &Overlay<'_>) -> Result<Compiled, CompileError> {
-    let compiled = compile(session, overlay, &Scenario::default())?;
-    let target = schedule::placed(&compiled.fleet, &compiled.target);
-    let is_settled = |(name, now): (&AppName, &PlacedApp)| {
-        target.get(name).is_none_or(|target| is_there(now, target) && now.clusters == target.clusters)
-    };
-    if compiled.record.apps.iter().all(is_settled) {
-        return Ok(compiled);
+    /// Apps of the fleet of which nothing is recorded: what runs of them stays as it is, until the decider recorded where they
+    /// are to run.
+    #[must_use]
+    pub fn unrecorded(&self) -> &BTreeSet<AppName> {
+        &self.unrecorded
     }
-    compile(session, overlay, &Scenario { as_recorded: true, ..Scenario::default() })
 }
 
 /// What a compile wants in a cluster, with what its apps say of how it is applied.
@@ -328,7 +316,7 @@ fn desired(compiled: &Compiled, cluster: ClusterId) -> Desired {
     Desired::new(apps)
 }
 
-fn app_name(fleet: &Fleet, app: AppId) -> AppName {
+pub(super) fn app_name(fleet: &Fleet, app: AppId) -> AppName {
     let app = fleet.app(app);
     (fleet.team(app.team).name.clone(), app.name.clone())
 }
@@ -352,6 +340,7 @@ fn rules(fleet: &Fleet, state: &State, cluster: ClusterId, removed: &BTreeMap<Pa
         quarantined: matches!(outage, Some(OutageState::Lost | OutageState::Quarantined)),
         adopt: fleet.settings.adopt_managers.clone(),
         moved: moved.map(|((app, _), _)| app.clone()).collect(),
+        unrecorded: BTreeSet::new(),
         fleet_stop: None,
     }
 }

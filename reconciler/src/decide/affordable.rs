@@ -1,6 +1,9 @@
 //! What observed capacity may be recorded: an observation alone ends no replica that finds no place elsewhere.
 //!
-//! Cluster by cluster: one whose shrinking would cost replicas keeps what is recorded of it, and holds back no other.
+//! Cluster by cluster: one whose shrinking would cost replicas keeps what is recorded of it, and holds back no other. Names
+//! decide nothing: what is refused is tried again beside what was admitted after it.
+
+use std::collections::BTreeMap;
 
 use fleetwright_compiler::Compiled;
 use fleetwright_compiler::base::SmolStr;
@@ -9,11 +12,32 @@ use super::causes::capacity;
 use super::planned::{self, Planned, Unrealised, realise};
 use super::{Live, Proposal, Report, Situation, Urgency};
 
-/// Clusters that may be recorded together, and the commit that does.
+/// What was refused when observed capacity was looked at last: that costs compiles, and lasts. It can be lost at any time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusals {
+    /// When, in seconds since 1970.
+    pub at_secs: i64,
+    /// What people are told, by cluster.
+    pub clusters: BTreeMap<SmolStr, String>,
+}
+
+impl Refusals {
+    /// Takes in what a decision found, if it looked.
+    pub(crate) fn learn(&mut self, found: Option<Self>) {
+        if let Some(found) = found {
+            *self = found;
+        }
+    }
+}
+
+/// What came of a proposal.
 #[derive(Default)]
-struct Admitted {
-    clusters: Vec<SmolStr>,
+struct Outcome {
+    /// Clusters that may be recorded together, ascending, and the commit that does.
+    admitted: Vec<SmolStr>,
     planned: Option<Planned>,
+    /// What people are told of the others, and beside how many admitted ones each was refused.
+    refused: BTreeMap<SmolStr, (String, usize)>,
 }
 
 struct Clerk<'a> {
@@ -23,8 +47,8 @@ struct Clerk<'a> {
     proposal: &'a Proposal,
 }
 
-/// The commit of as many clusters of a proposal as cost no replicas; `None` where there is none. Halves what costs some
-/// until it is known whose they are, so that a few of many clusters cost few compiles.
+/// The commit of as many clusters of a proposal as cost no replicas (`None` where there is none), and what is refused. Halves
+/// what costs some until it is known whose they are, so that a few of many clusters cost few compiles.
 ///
 /// # Errors
 /// As [`realise`].
@@ -33,41 +57,56 @@ pub(super) fn affordable(
     proposal: &Proposal,
     current: &Compiled,
     reports: &mut Vec<Report>,
-) -> Result<Option<Planned>, Unrealised> {
-    let Some(live) = &situation.live else { return Ok(None) };
+) -> Result<(Option<Planned>, Refusals), Unrealised> {
+    let mut refusals = Refusals { at_secs: situation.now_secs, clusters: BTreeMap::new() };
+    let Some(live) = &situation.live else { return Ok((None, refusals)) };
     let clerk = Clerk { situation, live, current, proposal };
-    let mut admitted = Admitted::default();
-    let mut refused = Vec::new();
-    clerk.admit(&capacity::clusters(live, proposal), &mut admitted, &mut refused)?;
-    reports.extend(refused.iter().map(|text| Report::new(Urgency::Guarded, text)));
-    if refused.is_empty() || admitted.planned.is_none() {
-        return Ok(admitted.planned);
+    let mut outcome = Outcome::default();
+    let mut untried = capacity::clusters(live, proposal);
+    while !untried.is_empty() {
+        clerk.admit(&untried, &mut outcome)?;
+        // What one cluster loses may find room in another that was admitted later.
+        let stale = outcome.refused.iter().filter(|(_, (_, beside))| *beside != outcome.admitted.len());
+        untried = stale.map(|(cluster, _)| cluster.clone()).collect();
+    }
+    let Outcome { admitted, planned, refused } = outcome;
+    refusals.clusters = refused.into_iter().map(|(cluster, (text, _))| (cluster, text)).collect();
+    reports.extend(refusals.clusters.values().map(|text| Report::new(Urgency::Guarded, text)));
+    if refusals.clusters.is_empty() || planned.is_none() {
+        return Ok((planned, refusals));
     }
     // Who reads what was recorded reads what was not.
-    let body = refused.join("\n");
-    let proposal = Proposal { body, ..capacity::of_clusters(live, proposal, &admitted.clusters) };
-    realise(situation, &proposal, Some(current))
+    let body = refusals.clusters.values().map(String::as_str).collect::<Vec<_>>().join("\n");
+    let proposal = Proposal { body, ..capacity::of_clusters(live, proposal, &admitted) };
+    Ok((realise(situation, &proposal, Some(current))?, refusals))
 }
 
 impl Clerk<'_> {
-    fn admit(&self, more: &[SmolStr], admitted: &mut Admitted, refused: &mut Vec<String>) -> Result<(), Unrealised> {
+    fn admit(&self, more: &[SmolStr], outcome: &mut Outcome) -> Result<(), Unrealised> {
         if more.is_empty() {
             return Ok(());
         }
-        let clusters: Vec<SmolStr> = admitted.clusters.iter().chain(more).cloned().collect();
+        let mut clusters: Vec<SmolStr> = outcome.admitted.iter().chain(more).cloned().collect();
+        clusters.sort();
         let proposal = capacity::of_clusters(self.live, self.proposal, &clusters);
         let planned = realise(self.situation, &proposal, Some(self.current))?;
         let cost = planned.as_ref().map_or(0, |planned| self.cost(planned));
         match more {
-            _ if cost == 0 => *admitted = Admitted { clusters, planned },
-            [cluster] => refused.push(format!(
-                "the capacity that is observed in {cluster} would leave {cost} more replicas without a place: it is not \
-                 recorded, and what runs stays. Add nodes, lower what is wanted, or `fleetwright drain {cluster}`"
-            )),
+            _ if cost == 0 => {
+                outcome.refused.retain(|cluster, _| !more.contains(cluster));
+                (outcome.admitted, outcome.planned) = (clusters, planned);
+            }
+            [cluster] => {
+                let text = format!(
+                    "the capacity that is observed in {cluster} would leave {cost} more replicas without a place: it is not \
+                     recorded, and what runs stays. Add nodes, lower what is wanted, or `fleetwright drain {cluster}`"
+                );
+                outcome.refused.insert(cluster.clone(), (text, outcome.admitted.len()));
+            }
             _ => {
                 let (first, second) = more.split_at(more.len() / 2);
-                self.admit(first, admitted, refused)?;
-                self.admit(second, admitted, refused)?;
+                self.admit(first, outcome)?;
+                self.admit(second, outcome)?;
             }
         }
         Ok(())

@@ -13,6 +13,7 @@ mod affordable;
 mod arbiter;
 pub mod causes;
 mod clock;
+mod lines;
 pub mod orders;
 mod planned;
 mod proposal;
@@ -28,8 +29,9 @@ use fleetwright_compiler::{CompileError, Compiled, compile};
 
 use crate::commit::Cause;
 use crate::state::Unreadable;
-pub(crate) use planned::refusal_text;
+pub use affordable::Refusals;
 pub use planned::{Planned, Unrealised, realise};
+pub(crate) use planned::{refusal_text, write_placements};
 pub use proposal::{Intents, Proposal, key};
 pub use situation::{Head, Identity, Live, Situation};
 
@@ -40,6 +42,8 @@ pub struct Decision {
     pub commit: Option<Planned>,
     /// What people should know.
     pub reports: Vec<Report>,
+    /// What observed capacity was refused now; `None` where it was not looked at.
+    pub refusals: Option<Refusals>,
 }
 
 /// Something that people should know.
@@ -126,14 +130,23 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
     };
     let view = View { situation, current: current.as_ref() };
     let proposals = arbiter::ranked(&view, &mut reports)?;
+    let mut refusals = None;
     for proposal in proposals {
         let realised = match (&current, proposal.cause) {
-            (Some(current), Cause::Capacity) => affordable::affordable(situation, &proposal, current, &mut reports),
+            (Some(current), Cause::Capacity) => {
+                let looked_at = affordable::affordable(situation, &proposal, current, &mut reports);
+                looked_at.map(|(planned, refused)| {
+                    refusals = Some(refused);
+                    planned
+                })
+            }
             _ => realise(situation, &proposal, current.as_ref()),
         };
         match realised {
             Ok(Some(planned)) if arbiter::is_on_hold(&view, &planned, &mut reports) => {}
-            Ok(Some(planned)) => return Ok(Decision { commit: Some(planned), reports: sorted(reports) }),
+            Ok(Some(planned)) => {
+                return Ok(Decision { commit: Some(planned), reports: sorted(reports), refusals });
+            }
             Ok(None) => {}
             Err(Unrealised::Refused(text)) => {
                 reports.push(Report::new(Urgency::Wrong, format!("{}: {text}", proposal.subject)));
@@ -141,7 +154,7 @@ pub fn decide(situation: &Situation<'_>) -> Result<Decision, DecideError> {
             Err(Unrealised::Failed(error)) => return Err(error),
         }
     }
-    Ok(Decision { commit: None, reports: sorted(reports) })
+    Ok(Decision { commit: None, reports: sorted(reports), refusals })
 }
 
 /// What causes look at.

@@ -12,9 +12,9 @@ use fleetwright_compiler::source::{FleetFiles, Limits, Overlay, RepoPath};
 use fleetwright_compiler::{CompileError, Compiled, Refusal, compile, schedule, what_if};
 
 use super::causes::{observed, tide};
-use super::clock;
 use super::stepped::{self, Opened, Opening};
 use super::{DecideError, Intents, Placed, Proposal, Situation, View};
+use super::{clock, lines};
 use crate::commit::{Cause, Trailers};
 use crate::ports::{Author, CommitId, NewCommit};
 use crate::record_files::{RECORD_FOLDERS, RecordFiles};
@@ -59,8 +59,6 @@ impl<E: Into<DecideError>> From<E> for Unrealised {
     }
 }
 
-/// Lines of a plan that a message holds.
-const PLAN_LINES: usize = 100;
 /// Diagnostics that a message holds.
 const DIAGNOSTICS: usize = 10;
 
@@ -150,7 +148,7 @@ pub fn realise(
     let mut plan = report::plan(&compiled);
     plan.moves.retain(|of| !opened_now.contains(&of.app));
     let plan = plan_text(&plan, proposal.only.as_ref());
-    let in_steps = first.lines.join("\n");
+    let in_steps = lines::text(&first.lines);
     let body = [proposal.body.trim(), plan.trim(), in_steps.trim()]
         .iter()
         .filter(|part| !part.is_empty())
@@ -229,7 +227,7 @@ fn placements_after(compiled: &Compiled, only: Option<&BTreeSet<(SmolStr, SmolSt
 }
 
 /// Writes the files of the teams whose placements differ; the others keep their bytes.
-pub(super) fn write_placements(
+pub(crate) fn write_placements(
     record: &mut RecordFiles,
     compiled: &Compiled,
     placed: &Placed,
@@ -307,14 +305,7 @@ fn plan_text(plan: &PlanReport, only: Option<&BTreeSet<(SmolStr, SmolStr)>>) -> 
     for short in plan.shortfalls.iter().filter(|short| meant(&short.app)) {
         lines.push(format!("not possible: {}: {}", short.app, short.shortfall));
     }
-    let mut text = String::new();
-    for line in lines.iter().take(PLAN_LINES) {
-        let _ = writeln!(text, "{line}");
-    }
-    if lines.len() > PLAN_LINES {
-        let _ = writeln!(text, "and {} more", lines.len() - PLAN_LINES);
-    }
-    text
+    lines::text(&lines)
 }
 
 /// The first errors, one line each.

@@ -6,7 +6,7 @@ use fleetwright_compiler::Session;
 use fleetwright_compiler::base::SmolStr;
 use fleetwright_compiler::source::{FilesError, FleetFiles, RepoPath};
 
-use super::DecideError;
+use super::{DecideError, Refusals};
 use crate::commit::{LiveCommit, Trailers};
 use crate::observation::Observation;
 use crate::ports::CommitId;
@@ -25,6 +25,8 @@ pub struct Situation<'a> {
     pub live: Option<Live<'a>>,
     /// What was seen of the clusters; `None` where nobody looked.
     pub observation: Option<&'a Observation>,
+    /// What observed capacity was refused when it was looked at last; `None` where nobody remembers.
+    pub refusals: Option<&'a Refusals>,
     /// Seconds since 1970.
     pub now_secs: i64,
 }

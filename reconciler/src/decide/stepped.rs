@@ -20,6 +20,7 @@ use fleetwright_compiler::placements::{OpenMove, PlacedApp, move_path, move_text
 use fleetwright_compiler::schedule::{self, Beside};
 use fleetwright_compiler::source::{PathError, RepoPath};
 
+use super::lines::changes;
 use super::{DecideError, Live, Placed, key};
 use crate::commit::Cause;
 use crate::instant;
@@ -292,7 +293,7 @@ pub(super) fn first_steps(
         });
         let count = count(app, &steps, now, &open.target);
         let head = format!("{}/{} in {count} step{}", name.0, name.1, if count == 1 { "" } else { "s" });
-        lines.extend(changes(now, &open.target).map(|line| format!("{head}: {line}")));
+        lines.extend(changes(Some(now), &open.target).iter().map(|line| format!("{head}: {line}")));
         if is_there(&next, now) {
             let why = if is_raised(app, now, &open.target) {
                 "what was raised before is waited for first"
@@ -302,29 +303,12 @@ pub(super) fn first_steps(
             lines.push(format!("{}/{}: {why}", name.0, name.1));
             continue;
         }
-        lines.extend(changes(now, &next).map(|line| format!("{}/{} now: {line}", name.0, name.1)));
+        lines.extend(changes(Some(now), &next).iter().map(|line| format!("{}/{} now: {line}", name.0, name.1)));
         trailers.push(trailer(&name, &first_key(&name, now, &open.target)));
         put(record, &name, &OpenMove { step: 1, ..open })?;
         placed.insert(name, next);
     }
     Ok(First { lines, trailers })
-}
-
-/// What differs between two placements, by workload: `apps/Deployment/web: eu-a 8 -> 6, eu-b 4 -> 6`.
-pub(super) fn changes(before: &PlacedApp, after: &PlacedApp) -> impl Iterator<Item = String> {
-    let number = |of: &BTreeMap<&SmolStr, u32>, cluster: &SmolStr| of.get(cluster).copied().unwrap_or(0);
-    let mut lines = Vec::new();
-    for key in after.workloads.keys() {
-        let (before, after) = (by_cluster(before, key), by_cluster(after, key));
-        let clusters: BTreeSet<&SmolStr> = before.keys().chain(after.keys()).copied().collect();
-        let changed = clusters.into_iter().filter(|c| number(&before, c) != number(&after, c));
-        let parts: Vec<String> =
-            changed.map(|c| format!("{c} {} -> {}", number(&before, c), number(&after, c))).collect();
-        if !parts.is_empty() {
-            lines.push(format!("{key}: {}", parts.join(", ")));
-        }
-    }
-    lines.into_iter()
 }
 
 /// Writes down which moves go on, under the names of now, and forgets those that do not.

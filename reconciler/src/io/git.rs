@@ -33,23 +33,36 @@ const TRACKED: &str = "refs/remotes/origin/";
 /// Where it remembers what was followed, whatever becomes of the branches.
 const FOLLOWED: &str = "refs/fleetwright/followed/";
 
-/// Longest that one exchange with the remote may take where [`GIT_TIMEOUT_VARIABLE`] states nothing else. A tick waits for
-/// it, and nothing is applied by an order that is five minutes old.
-const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// The environment variable that states another, in whole seconds from 1: the first fetch of a very large repository over a
-/// slow line may need more.
+/// The environment variable that states how long one exchange with the remote may take, in whole seconds from 1; the first
+/// fetch into an empty mirror as well.
 pub const GIT_TIMEOUT_VARIABLE: &str = "FLEETWRIGHT_GIT_TIMEOUT_SECS";
 
-/// The time-out that is stated.
-fn exchange_timeout(stated: Option<&str>) -> Result<Duration, PortError> {
-    let Some(stated) = stated.filter(|stated| !stated.is_empty()) else { return Ok(EXCHANGE_TIMEOUT) };
-    match stated.parse::<u32>() {
-        Ok(secs @ 1..) => Ok(Duration::from_secs(u64::from(secs))),
-        Ok(0) | Err(_) => Err(PortError::Permanent(format!(
-            "{GIT_TIMEOUT_VARIABLE} is `{}`; state whole seconds, 1 or more",
-            stated.escape_debug()
-        ))),
+/// Longest that exchanges with the remote may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Patience {
+    /// Any but the first fetch. A tick waits for it, and nothing is applied by an order that is five minutes old.
+    exchange: Duration,
+    /// The first fetch: it brings all there is, begins anew when it is ended, and nothing waits for it that was applied before.
+    first: Duration,
+}
+
+impl Patience {
+    /// Where [`GIT_TIMEOUT_VARIABLE`] states nothing.
+    const STANDARD: Self = Self { exchange: Duration::from_secs(120), first: Duration::from_secs(600) };
+
+    /// As it is stated.
+    fn of(stated: Option<&str>) -> Result<Self, PortError> {
+        let Some(stated) = stated.filter(|stated| !stated.is_empty()) else { return Ok(Self::STANDARD) };
+        match stated.parse::<u32>() {
+            Ok(secs @ 1..) => {
+                let stated = Duration::from_secs(u64::from(secs));
+                Ok(Self { exchange: stated, first: stated })
+            }
+            Ok(0) | Err(_) => Err(PortError::Permanent(format!(
+                "{GIT_TIMEOUT_VARIABLE} is `{}`; state whole seconds, 1 or more",
+                stated.escape_debug()
+            ))),
+        }
     }
 }
 
@@ -58,6 +71,7 @@ pub struct GitRepo {
     mirror: Repository,
     path: PathBuf,
     git: Git,
+    patience: Patience,
     remote: Remote,
     prefix: RepoPath,
     author: Author,
@@ -82,15 +96,28 @@ impl GitRepo {
         };
         let path = handle.path().to_path_buf();
         let stated = std::env::var(GIT_TIMEOUT_VARIABLE).ok();
-        let git = Git::new(path.clone(), exchange_timeout(stated.as_deref())?);
+        let patience = Patience::of(stated.as_deref())?;
+        let git = Git::new(path.clone(), patience.exchange);
         let author = Author { name: "fleetwright".to_owned(), email: "fleetwright@localhost".to_owned() };
-        Ok(Self { mirror: handle, path, git, remote, prefix, author, rehearsed: None })
+        Ok(Self { mirror: handle, path, git, patience, remote, prefix, author, rehearsed: None })
     }
 
     /// The name of the remote, without credentials.
     #[must_use]
     pub fn remote_name(&self) -> &str {
         self.remote.shown()
+    }
+
+    /// The longest that one exchange with the remote may take.
+    #[must_use]
+    pub fn longest_exchange(&self) -> Duration {
+        self.patience.exchange.max(self.patience.first)
+    }
+
+    /// How long a fetch may take now.
+    fn fetch_patience(&self) -> Result<Duration, PortError> {
+        let mut tracked = self.mirror.references_glob(&format!("{TRACKED}*")).map_err(|e| self.error(&e))?;
+        Ok(if tracked.next().is_none() { self.patience.first } else { self.patience.exchange })
     }
 
     /// From now on nothing is pushed or remembered: commits are written into the mirror alone, where nothing leads to them,
@@ -184,7 +211,7 @@ impl FleetRepo for GitRepo {
             let mut args = vec!["-c", "gc.autoDetach=false", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
             args.extend(["--no-recurse-submodules", "--", self.remote.url()]);
             args.extend(missing.iter().map(String::as_str));
-            let output = self.git.run(&self.remote, &args)?;
+            let output = self.git.run_within(self.fetch_patience()?, &self.remote, &args)?;
             if !output.success {
                 return Err(self.exchange_error("cannot fetch from", &output.stderr));
             }
@@ -301,13 +328,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exchange_takes_two_minutes_at_most_unless_something_else_is_stated() {
-        for (stated, secs) in [(None, 120), (Some(""), 120), (Some("1"), 1), (Some("900"), 900)] {
-            assert_eq!(exchange_timeout(stated).unwrap(), Duration::from_secs(secs), "{stated:?}");
+    fn an_exchange_takes_two_minutes_at_most_and_the_first_fetch_ten_unless_something_else_is_stated() {
+        for (stated, exchange, first) in
+            [(None, 120, 600), (Some(""), 120, 600), (Some("1"), 1, 1), (Some("900"), 900, 900)]
+        {
+            let (exchange, first) = (Duration::from_secs(exchange), Duration::from_secs(first));
+            assert_eq!(Patience::of(stated).unwrap(), Patience { exchange, first }, "{stated:?}");
         }
         for wrong in ["0", "-1", "2m", "99999999999"] {
-            let error = exchange_timeout(Some(wrong)).unwrap_err().to_string();
+            let error = Patience::of(Some(wrong)).unwrap_err().to_string();
             assert!(error.contains(GIT_TIMEOUT_VARIABLE) && error.contains(wrong), "{error}");
         }
+    }
+
+    #[test]
+    fn a_fetch_is_the_first_while_the_mirror_is_empty() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let remote = Repository::init_bare(dir.path().join("remote.git")).unwrap();
+        let tree = remote.find_tree(remote.treebuilder(None).unwrap().write().unwrap()).unwrap();
+        let who = git2::Signature::new("ann", "ann@example.com", &git2::Time::new(0, 0)).unwrap();
+        let url = Remote::new(dir.path().join("remote.git").to_str().unwrap()).unwrap();
+        let mut repo = GitRepo::open(&dir.path().join("mirror.git"), url, RepoPath::root()).unwrap();
+        let patience = |repo: &GitRepo| repo.fetch_patience().unwrap();
+        // what is not there yet is no fetch that ended
+        repo.fetch(&["main"]).unwrap();
+        assert_eq!(patience(&repo), Patience::STANDARD.first);
+        remote.commit(Some("refs/heads/main"), &who, &who, "x", &tree, &[]).unwrap();
+        repo.fetch(&["main"]).unwrap();
+        assert_eq!((patience(&repo), repo.longest_exchange()), (Patience::STANDARD.exchange, Patience::STANDARD.first));
     }
 }

@@ -35,6 +35,20 @@ pub fn apps(
     seen.collect()
 }
 
+/// Of a cluster that answers, and shows nothing: nothing that was seen there counts any more. Returns whether that is news.
+pub fn unseen(apps: &mut BTreeMap<AppName, AppSeen>, now_secs: i64) -> bool {
+    let mut is_news = false;
+    for seen in apps.values_mut() {
+        let content = seen.content.clone();
+        let since_secs = if seen.health == Health::Unknown { seen.since_secs } else { now_secs };
+        let nothing =
+            AppSeen { health: Health::Unknown, blocking: Vec::new(), workloads: BTreeMap::new(), content, since_secs };
+        is_news |= *seen != nothing;
+        *seen = nothing;
+    }
+    is_news
+}
+
 fn app(
     name: &AppName,
     desired: &Desired,

@@ -174,6 +174,48 @@ fn each_cluster_that_costs_replicas_is_left_out_alone() {
     }
 }
 
+/// Clusters that answer, with these nodes: (name, how many, milli-CPU of each).
+fn nodes_of<const N: usize>(of: [(&str, u32, i128); N]) -> Observation {
+    let mut all = seen(of.map(|(name, _, _)| (name, up())));
+    for (name, nodes, cpu_milli) in of {
+        let allocatable = resources(cpu_milli);
+        let pool = PoolSeen { name: "other".into(), nodes, allocatable, others: BTreeMap::new() };
+        all.clusters.get_mut(name).unwrap().capacity = Some(vec![pool]);
+    }
+    all
+}
+
+/// Names decide nothing: what one cluster loses may find room in one that is admitted after it.
+#[test]
+fn what_costs_nothing_beside_another_is_recorded_with_it_and_a_refusal_is_no_work_for_every_tick() {
+    for (loses, gains, costs) in [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")] {
+        let mut files = fleet();
+        files.retain(|path, _| !path.starts_with("teams/t/web/"));
+        app(&mut files, "moves", 3, &format!(", clusters: {{names: [{loses}, {gains}]}}"));
+        app(&mut files, "stays", 3, &format!(", clusters: {{names: [{costs}]}}"));
+        let world = World::live(&files);
+        let before = nodes_of([(loses, 4, 1500), (gains, 1, 50), (costs, 4, 1500)]);
+        assert_eq!(tick(&world, &before), [Cause::Capacity]);
+        assert_eq!((world.seats("moves"), world.seats("stays")), (seats([(loses, 3)]), seats([(costs, 3)])));
+        world.later(601);
+        let after = |left: i128| nodes_of([(loses, 1, 50), (gains, 4, 1500), (costs, 1, left)]);
+        let advanced = world.advance_seeing(Some(&after(50))).unwrap();
+        let (first, second) = if loses < gains { (loses, gains) } else { (gains, loses) };
+        assert_eq!(advanced.pushed[0].subject(), format!("Record the capacity of {first} and {second}"));
+        assert_eq!((world.seats("moves"), world.seats("stays")), (seats([(gains, 3)]), seats([(costs, 3)])));
+        // What is refused is told in every tick, and tried every ten minutes: what is told is what was found then.
+        for (later, left, short) in [(1, 50, 3), (1, 250, 3), (597, 250, 3), (1, 250, 1), (1, 50, 1), (599, 50, 3)] {
+            world.later(later);
+            let advanced = world.advance_seeing(Some(&after(left))).unwrap();
+            let says = format!("in {costs} would leave {short} more replicas");
+            assert!(advanced.reports.iter().any(|r| r.text.contains(&says)), "{later}: {:?}", advanced.reports);
+            assert_eq!((advanced.pushed.len(), advanced.reports.len()), (0, 1));
+        }
+        // and where it ends, so does what is told
+        assert_eq!(tick(&world, &nodes_of([(loses, 1, 50), (gains, 4, 1500), (costs, 4, 1500)])), []);
+    }
+}
+
 /// What finds no room any more leaves in the steps of its app, beside replicas that never become ready again.
 #[test]
 fn what_is_displaced_leaves_in_steps() {

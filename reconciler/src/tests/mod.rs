@@ -15,4 +15,5 @@ mod steps;
 mod ticks;
 mod tides;
 mod undo;
+mod unrecorded;
 mod world;

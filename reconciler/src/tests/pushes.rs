@@ -8,6 +8,7 @@ use fleetwright_compiler::source::{FleetFiles, RepoPath};
 use super::world::{World, app, fleet};
 use crate::advance::{AdvanceError, advance};
 use crate::commit::LiveCommit;
+use crate::decide::Refusals;
 use crate::io::git::GitRepo;
 use crate::observation::Observation;
 use crate::ports::{CommitId, FleetRepo, NewCommit, PortError, PushError};
@@ -66,7 +67,8 @@ fn pushed_before<'a>(
     happens: impl FnOnce() + 'a,
 ) -> Result<usize, AdvanceError> {
     let mut repo = Before { inner: world.repo("racer.git"), happens: Some(Box::new(happens)), dies };
-    let advanced = advance(&mut repo, &world.clock, &world.session, &world.identity, &world.branches, observation)?;
+    let (clock, session, refusals) = (&world.clock, &world.session, &mut Refusals::default());
+    let advanced = advance(&mut repo, clock, session, &world.identity, &world.branches, observation, refusals)?;
     Ok(advanced.pushed.len())
 }
 
@@ -194,7 +196,10 @@ fn a_fleet_in_a_folder_of_its_repository() {
     files.insert("src/main.c".into(), "int main;\n".into());
     world.commit_main(&files);
     let mut repo = world.repo_below("mirror.git", RepoPath::new("deploy/fleet").unwrap());
-    let mut tick = || advance(&mut repo, &world.clock, &world.session, &world.identity, &world.branches, None).unwrap();
+    let mut tick = || {
+        let (clock, session, refusals) = (&world.clock, &world.session, &mut Refusals::default());
+        advance(&mut repo, clock, session, &world.identity, &world.branches, None, refusals).unwrap()
+    };
     assert_eq!(tick().pushed.len(), 1);
     assert_eq!(tick().pushed.len(), 0);
     let live = world.files("live");

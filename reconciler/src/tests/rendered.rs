@@ -5,11 +5,12 @@ use fleetwright_compiler::source::RepoPath;
 use super::world::{World, app, fleet, seen, up};
 use crate::controller::Wanted;
 use crate::observation::{AppSeen, Observation, WorkloadSeen};
-use crate::ports::{CommitId, PushError};
+use crate::ports::{CommitId, FleetRepo as _, PushError};
 use crate::rendered::{RenderedError, Written, write};
 
 fn render(world: &World, observation: Option<&Observation>) -> Result<Written, RenderedError> {
     let mut repo = world.repo("mirror.git");
+    repo.fetch(&["live"]).unwrap();
     let tip = CommitId(world.tip("live").unwrap().to_string().into());
     let wanted = Wanted::read(&repo, &world.session, &world.branches, &tip).unwrap();
     assert_eq!(wanted.rendered_branch(), Some("rendered"));
@@ -142,4 +143,23 @@ fn a_namespace_stays_when_its_last_app_leaves() {
     assert!(!after.contains_key("a/t/web.yaml"), "{after:?}");
     assert_eq!(after["a/_namespaces.yaml"], before);
     assert_eq!(render(&world, Some(&all_ready(6))).unwrap(), Written::default());
+}
+
+/// Whoever applies the branch deletes what is no longer there: what nobody recorded stays.
+#[test]
+fn what_is_not_recorded_stays_as_it_is() {
+    let world = World::live(&rendered_fleet());
+    render(&world, None).unwrap();
+    let before = world.files("rendered");
+    let placements = world.live_text("placements/t.yaml");
+    world.edit_live(|files| {
+        files.remove("placements/t.yaml");
+    });
+    let written = render(&world, Some(&all_ready(6))).unwrap();
+    let all = ["a/t/other.yaml", "a/t/web.yaml", "b/t/other.yaml", "b/t/web.yaml", "c/t/other.yaml", "c/t/web.yaml"];
+    assert_eq!((written.waiting, written.commit.is_some()), (paths(&all), false));
+    assert_eq!(world.files("rendered"), before);
+    world.advance().unwrap();
+    assert_eq!(world.live_text("placements/t.yaml"), placements);
+    assert_eq!(render(&world, None).unwrap(), Written::default());
 }

@@ -1,6 +1,6 @@
 //! A bare repository as the remote, a mirror, a clock that stands still, and a small fleet.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::advance::{AdvanceError, Advanced, Branches, Pushed, advance};
 use crate::decide::orders::{Desk, OrderError};
-use crate::decide::{Identity, Proposal};
+use crate::decide::{Identity, Proposal, Refusals};
 use crate::io::git::{GitRepo, Remote};
 use crate::observation::{Answers, ClusterSeen, Observation};
 use crate::order::{OrderFailure, order};
@@ -76,6 +76,7 @@ pub struct World {
     pub session: Session,
     pub identity: Identity,
     pub branches: Branches,
+    pub refusals: RefCell<Refusals>,
 }
 
 impl World {
@@ -91,6 +92,7 @@ impl World {
             session: Session::new(),
             identity: Identity { holder: "hub".into(), term: None },
             branches: Branches::default(),
+            refusals: RefCell::default(),
         }
     }
 
@@ -158,7 +160,8 @@ impl World {
 
     pub fn advance_seeing(&self, observation: Option<&Observation>) -> Result<Advanced, AdvanceError> {
         let mut repo = self.repo("mirror.git");
-        advance(&mut repo, &self.clock, &self.session, &self.identity, &self.branches, observation)
+        let refusals = &mut *self.refusals.borrow_mut();
+        advance(&mut repo, &self.clock, &self.session, &self.identity, &self.branches, observation, refusals)
     }
 
     pub fn tip(&self, branch: &str) -> Option<Oid> {

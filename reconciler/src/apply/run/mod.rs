@@ -63,7 +63,10 @@ impl std::fmt::Debug for Order<'_> {
 /// Why a pass did nothing at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PassError {
-    /// The cluster does not answer.
+    /// The probe was not answered, or refused.
+    #[error(transparent)]
+    Probe(ClusterError),
+    /// It answered the probe, and not what it was asked then.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
     /// It is not the cluster of that name.
@@ -340,7 +343,7 @@ impl Applier {
 
 /// Who answers, if it is the cluster that is meant.
 fn identify(api: &mut dyn ClusterApi, order: &Order<'_>) -> Result<Identity, PassError> {
-    let identity = api.identity()?;
+    let identity = api.identity().map_err(PassError::Probe)?;
     match order.recorded_uid {
         Some(recorded) if recorded != identity.uid => {
             Err(PassError::OtherCluster { found: identity.uid, recorded: recorded.into() })

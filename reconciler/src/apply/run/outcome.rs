@@ -90,11 +90,12 @@ impl Report {
     }
 
     /// Whether all that a quarantined cluster may do is done: nothing is on its way out any more (what is being deleted may
-    /// still run), and what is not applied is only what it may not take yet, or waits for that.
+    /// still run) or may be told to be, and what is not applied is only what it may not take yet, or waits for that.
     #[must_use]
     pub fn is_cleaned(&self) -> bool {
         let waits = |why: &Hold| matches!(why, Hold::Quarantined | Hold::After { .. } | Hold::AfterApp { .. });
-        let is_done = |why: &Hold| *why != Hold::Going && (why.is_kept() || waits(why));
+        let may_go = |why: &Hold| matches!(why, Hold::Going | Hold::Unrecorded);
+        let is_done = |why: &Hold| !may_go(why) && (why.is_kept() || waits(why));
         self.unfinished == 0 && self.lost.is_empty() && self.held.iter().all(|held| is_done(&held.why))
     }
 

@@ -1,8 +1,9 @@
 //! What nodes there are and what others use of them, recorded where it differs noticeably from what is recorded.
 //!
 //! At most one commit in ten minutes for the whole fleet, so that autoscalers do not fill the history; of the clusters of
-//! one, those that would cost replicas are left out ([`affordable`](crate::decide)). A cluster that does
-//! not answer, or whose nodes could not be read, keeps what is recorded.
+//! one, those that would cost replicas are left out ([`affordable`](crate::decide)), and looked at again after as long, so that
+//! finding them does not cost its compiles in every tick. A cluster that does not answer, or whose nodes could not be read,
+//! keeps what is recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ use crate::decide::{DecideError, Intents, Live, Proposal, Report, Urgency, View,
 use crate::instant;
 use crate::observation::{Answers, ClusterSeen, PoolSeen};
 
-/// The least time between two commits.
+/// The least time between two commits, and between two looks at what was refused.
 const EVERY_SECS: i64 = 600;
 /// Use by others that changes by less of a pool than this is not worth a commit, in per cent.
 const THRESHOLD_PERCENT: i128 = 5;
@@ -56,10 +57,17 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
             changed.push(cluster.name.as_str());
         }
     }
+    let refused =
+        view.situation.refusals.filter(|refused| (0..EVERY_SECS).contains(&now.saturating_sub(refused.at_secs)));
+    let refused: Vec<&String> = changed.iter().filter_map(|cluster| refused?.clusters.get(*cluster)).collect();
+    reports.extend(refused.iter().map(|text| Report::new(Urgency::Guarded, text.as_str())));
     let of_capacity =
         |c: &&crate::commit::LiveCommit| c.trailers.as_ref().is_some_and(|trailers| trailers.cause == Cause::Capacity);
     let last = live.history.iter().find(of_capacity);
-    if changed.is_empty() || last.is_some_and(|last| now.saturating_sub(last.time_secs) < EVERY_SECS) {
+    if changed.is_empty()
+        || !refused.is_empty()
+        || last.is_some_and(|last| now.saturating_sub(last.time_secs) < EVERY_SECS)
+    {
         return Ok(None);
     }
     if let Some(report) = clock::distrust(view) {

@@ -16,7 +16,7 @@ use fleetwright_compiler::schedule::{Beside, Scenario};
 
 use crate::commit::Cause;
 use crate::decide::planned::write_placements;
-use crate::decide::{DecideError, Intents, Live, Proposal, Report, Urgency, View, clock, key, some_of, stepped};
+use crate::decide::{DecideError, Intents, Live, Proposal, Report, Urgency, View, clock, key, lines, some_of, stepped};
 use crate::health::Health;
 use crate::instant;
 use crate::observation::{Answers, Observation};
@@ -67,10 +67,12 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
         None if steps.len() == 1 => format!("Move {}: done", some_of(&names)),
         _ => format!("Move {}", some_of(&names)),
     };
+    let before = &current.record.apps;
+    let changes = steps.iter().flat_map(|step| lines::of_app(&step.name, before.get(&step.name), &step.placed));
     Ok(Some(Proposal {
         cause: Cause::Move,
         key: Some(key(Cause::Move, &all)),
-        body: steps.iter().map(|step| line(current, step)).collect::<Vec<_>>().join("\n"),
+        body: lines::text(&changes.collect::<Vec<_>>()),
         only: Some(steps.iter().map(|step| step.name.clone()).collect::<BTreeSet<_>>()),
         steps: steps.iter().map(|step| stepped::trailer(&step.name, &step.key)).collect(),
         subject,
@@ -257,11 +259,4 @@ fn written(current: &Compiled, id: AppId, workload: usize, cluster: &str) -> Opt
     let variant = current.variants.apps.get(id.index())?.of(cluster);
     let autoscaled = current.fleet.app(id).workloads.get(workload)?.autoscaled.is_some();
     variant.workloads.get(workload)?.replicas.filter(|_| !autoscaled)
-}
-
-/// What a step changes, one line for each workload.
-fn line(current: &Compiled, step: &Step) -> String {
-    let Some(before) = current.record.apps.get(&step.name) else { return String::new() };
-    let lines = stepped::changes(before, &step.placed);
-    lines.map(|line| format!("{}/{} {line}", step.name.0, step.name.1)).collect::<Vec<_>>().join("\n")
 }

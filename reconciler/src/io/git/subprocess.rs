@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::GIT_TIMEOUT_VARIABLE;
 use super::remote::{Remote, TOKEN_VARIABLE};
 use crate::ports::PortError;
 
@@ -58,6 +59,14 @@ impl Git {
     /// # Errors
     /// When there is no `git`, or it does not end in time.
     pub fn run(&self, remote: &Remote, args: &[&str]) -> Result<Output, PortError> {
+        self.run_within(self.timeout, remote, args)
+    }
+
+    /// The same within another time.
+    ///
+    /// # Errors
+    /// As [`Git::run`].
+    pub fn run_within(&self, timeout: Duration, remote: &Remote, args: &[&str]) -> Result<Output, PortError> {
         let mut command = Command::new("git");
         for variable in SURROUNDING {
             command.env_remove(variable);
@@ -88,27 +97,36 @@ impl Git {
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
         let name = args.iter().find(|arg| !arg.starts_with('-') && !arg.contains('=')).copied().unwrap_or("git");
-        let status = self.wait(&mut child, name)?;
+        let status = wait(&mut child, name, timeout)?;
         Ok(Output { success: status.success(), stdout: stdout.text(), stderr: stderr.text() })
     }
+}
 
-    fn wait(&self, child: &mut Child, name: &str) -> Result<ExitStatus, PortError> {
-        let started = Instant::now();
-        loop {
-            match child.try_wait() {
-                Ok(Some(status)) => return Ok(status),
-                Ok(None) if started.elapsed() < self.timeout => thread::sleep(LOOK_EVERY),
-                Ok(None) => {
-                    // It may have ended meanwhile; either way it is gone afterwards.
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    let secs = self.timeout.as_secs();
-                    return Err(PortError::Transient(format!("`git {name}` did not end within {secs} s")));
-                }
-                Err(e) => return Err(PortError::Transient(format!("cannot wait for `git {name}`: {e}"))),
+fn wait(child: &mut Child, name: &str, timeout: Duration) -> Result<ExitStatus, PortError> {
+    let started = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if started.elapsed() < timeout => thread::sleep(LOOK_EVERY),
+            Ok(None) => {
+                // It may have ended meanwhile; either way it is gone afterwards.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(PortError::Transient(late(name, timeout)));
             }
+            Err(e) => return Err(PortError::Transient(format!("cannot wait for `git {name}`: {e}"))),
         }
     }
+}
+
+/// That it was ended, what becomes of that, and what to do about it.
+fn late(name: &str, timeout: Duration) -> String {
+    let secs = timeout.as_secs();
+    format!(
+        "`git {name}` did not end within {secs} s, and begins anew when it is tried again; where the repository is large or \
+         the line slow, {GIT_TIMEOUT_VARIABLE}={} in the environment gives it longer",
+        secs.max(1).saturating_mul(3)
+    )
 }
 
 /// What comes out of a pipe.
@@ -158,4 +176,20 @@ pub(super) fn last_words(stderr: &str) -> String {
         return "git says no more".to_owned();
     }
     text.chars().take(600).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_end_in_time_is_ended_and_says_how_it_gets_longer() {
+        // ends when its input does, which it does not
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let error = wait(&mut child, "fetch", Duration::ZERO).unwrap_err();
+        assert!(child.try_wait().unwrap().is_some(), "it is gone");
+        assert!(matches!(&error, PortError::Transient(text) if text.contains("`git fetch`")), "{error}");
+        assert!(late("fetch", Duration::from_secs(600)).contains("within 600 s, and begins anew"));
+        assert!(late("fetch", Duration::from_secs(600)).contains("FLEETWRIGHT_GIT_TIMEOUT_SECS=1800"));
+    }
 }

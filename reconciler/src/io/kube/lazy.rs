@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::connect::{Connection, KubeRuntime};
 use super::{ConnectError, KubeApi};
-use crate::cluster::{ClusterApi, ClusterError, Delta, Identity, Key, Served, Watch, Write, WriteError, Written};
+use crate::cluster::{ClusterApi, ClusterError, Dark, Delta, Identity, Key, Served, Watch, Write, WriteError, Written};
 
 /// How to find out where a cluster is.
 pub type Find = dyn Fn() -> Result<Connection, ConnectError> + Send;
@@ -85,7 +85,7 @@ impl ClusterApi for LazyApi {
         }
     }
 
-    fn went_dark(&self) -> Option<String> {
+    fn went_dark(&self) -> Option<Dark> {
         self.api.as_ref().and_then(KubeApi::went_dark)
     }
 }

@@ -3,8 +3,8 @@
 //! Plain JSON over kube's client (kubeconfig, client certificates, exec plugins, TLS): no generated types, so that every
 //! kind is the same to it. Requests of one batch are sent at the same time, over as many connections as that takes.
 //! Invariants: no retries of its own (the applier knows when trying again makes sense); every request ends within its
-//! time-out, and of a cluster that is not heard of for as long nothing more is asked until the next probe, so that what was
-//! begun when it went dark ends within one time-out; nothing is decided here.
+//! time-out, and of a cluster that is not heard of for as long, and does not answer one more probe, nothing more is asked until
+//! the next turn, so that what was begun when it went dark ends; nothing is decided here.
 
 mod answer;
 mod connect;
@@ -20,15 +20,14 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use http::Method;
 use serde_json::Value;
 
 use self::answer::Answer;
 use self::request::Call;
-use self::silence::Silence;
+use self::silence::{Line, Silence};
 use self::watch::Watcher;
 use crate::cluster::{
-    ClusterApi, ClusterError, Delta, GroupKind, Identity, Key, Served, Watch, Write, WriteError, Written,
+    ClusterApi, ClusterError, Dark, Delta, GroupKind, Identity, Key, Served, Watch, Write, WriteError, Written,
 };
 
 pub use connect::{ConnectError, Connection, KubeRuntime, contexts, current_context};
@@ -71,15 +70,13 @@ impl KubeApi {
 
     /// Sends calls at the same time; answers in their order. What could not be asked keeps its error.
     fn send_all<E: Send>(&self, calls: Vec<Result<Call, E>>) -> Vec<Result<Result<Answer, String>, E>> {
-        let (client, silence) = (&self.client, &self.silence);
-        let send = |call: Result<Call, E>| async move {
-            let call = call?;
-            if let Some(why) = silence.dark() {
-                return Ok(Err(why));
-            }
-            Ok(silence.heard_of(call.send(client, TIMEOUT).await, TIMEOUT))
-        };
+        let line = self.line();
+        let send = |call: Result<Call, E>| async move { Ok(line.ask(call?).await) };
         self.runtime.block_on(stream::iter(calls.into_iter().map(send)).buffered(IN_FLIGHT).collect())
+    }
+
+    fn line(&self) -> Line<'_> {
+        Line { client: &self.client, silence: Some(&self.silence) }
     }
 
     /// Discovery is asked once more where a kind is not known, and not before.
@@ -95,8 +92,8 @@ impl KubeApi {
 impl ClusterApi for KubeApi {
     fn identity(&mut self) -> Result<Identity, ClusterError> {
         self.silence.begin();
-        let call = Call::new(Method::GET, "/api/v1/namespaces/kube-system").metadata_only();
-        let answer = self.runtime.block_on(call.send(&self.client, PROBE_TIMEOUT)).map_err(ClusterError::Transient)?;
+        let probe = Call::probe().send(&self.client, PROBE_TIMEOUT);
+        let answer = self.runtime.block_on(probe).map_err(ClusterError::Transient)?;
         let server_secs = answer.date_secs;
         let object = answer.read(&GroupKind::new("", "Namespace"))?;
         let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
@@ -127,9 +124,8 @@ impl ClusterApi for KubeApi {
                 }
             }
         }
-        let (client, served) = (&self.client, &self.served);
-        let silence = &self.silence;
-        let list = |watch| async move { silence.listing(watch::list(client, served, watch, None), TIMEOUT).await };
+        let (line, served) = (self.line(), &self.served);
+        let list = |watch| watch::list(line, served, watch, None);
         let lists: Vec<_> = self.runtime.block_on(stream::iter(&fresh).map(list).buffered(IN_FLIGHT).collect());
         for (watch, listed) in fresh.into_iter().zip(lists) {
             let delta = listed.map(|(objects, version)| {
@@ -159,9 +155,8 @@ impl ClusterApi for KubeApi {
 
     fn list(&mut self, watch: &Watch, namespace: Option<&str>) -> Result<Vec<Arc<Value>>, ClusterError> {
         self.known(&watch.kind)?;
-        let list = watch::list(&self.client, &self.served, watch, namespace);
-        let listed = self.runtime.block_on(self.silence.listing(list, TIMEOUT));
-        listed.map(|(objects, _)| objects)
+        let list = watch::list(self.line(), &self.served, watch, namespace);
+        self.runtime.block_on(list).map(|(objects, _)| objects)
     }
 
     fn get(&mut self, keys: &[Key]) -> Vec<Result<Option<Arc<Value>>, ClusterError>> {
@@ -200,7 +195,7 @@ impl ClusterApi for KubeApi {
         asked.into_iter().zip(self.send_all(calls)).map(read).collect()
     }
 
-    fn went_dark(&self) -> Option<String> {
+    fn went_dark(&self) -> Option<Dark> {
         self.silence.dark()
     }
 }

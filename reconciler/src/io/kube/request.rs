@@ -40,6 +40,11 @@ impl Call {
         }
     }
 
+    /// What tells whether a cluster answers, and which one it is.
+    pub(super) fn probe() -> Self {
+        Self::new(Method::GET, "/api/v1/namespaces/kube-system").metadata_only()
+    }
+
     pub(super) fn accept(mut self, accept: &'static str) -> Self {
         self.accept = accept;
         self

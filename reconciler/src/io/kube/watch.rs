@@ -13,6 +13,7 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 
 use super::request::{Call, collection, said};
+use super::silence::Line;
 use super::{KubeRuntime, TIMEOUT};
 use crate::cluster::{Change, ClusterError, Delta, Key, Served, Watch};
 
@@ -93,7 +94,7 @@ fn call(served: &Served, watch: &Watch, namespace: Option<&str>) -> Result<Call,
 
 /// All objects there are, and the resourceVersion to watch from.
 pub(super) async fn list(
-    client: &kube::Client,
+    line: Line<'_>,
     served: &Served,
     watch: &Watch,
     namespace: Option<&str>,
@@ -108,7 +109,7 @@ pub(super) async fn list(
         if !next.is_empty() {
             call = call.query("continue", next);
         }
-        let answer = call.send(client, TIMEOUT).await.map_err(ClusterError::Transient)?;
+        let answer = line.ask(call).await.map_err(ClusterError::Transient)?;
         let mut page = answer.read(&watch.kind)?;
         let version = page.pointer("/metadata/resourceVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
         next = page.pointer("/metadata/continue").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -172,7 +173,7 @@ async fn run(client: &kube::Client, served: &Served, watch: &Watch, mut version:
             tokio::time::sleep(Duration::from_millis(millis.min(30_000))).await;
         }
         if relist || matches!(&*open(mailbox), Mail::Failed(_)) {
-            match list(client, served, watch, None).await {
+            match list(Line { client, silence: None }, served, watch, None).await {
                 Ok((objects, from)) => {
                     version = from;
                     *open(mailbox) = Mail::All(objects);
