@@ -4,6 +4,9 @@
 //! are not among the `k` with most room of their group are in no best set: one of these `k` is unused and would do instead, with
 //! no less room, and earlier by name where the room is the same. What it holds is always looked at.
 //!
+//! The same holds of groups: a set uses at most so many, so one that has less room than as many others, however many of its
+//! clusters were used, is in no best set (see [`Ledger::roomiest`](crate::schedule::ledger::Ledger::roomiest)).
+//!
 //! This is so only where nothing but room, group and name tells clusters apart; everywhere else all are looked at.
 
 use super::Task;
@@ -65,7 +68,7 @@ pub(super) fn contenders(
         Class::Widest | Class::Fewest if policy.min <= task.wanted => policy.min.max(1),
         Class::Widest | Class::Fewest => 1,
     };
-    let (most, group) = most(stage, id, task.wanted)?;
+    let (most, group, most_groups) = most(stage, id, task.wanted)?;
     let most = usize::try_from(most).ok()?;
     if held.len() > most {
         return None;
@@ -76,14 +79,16 @@ pub(super) fn contenders(
         unknown: u64::from(task.wanted),
         most,
         groups: group.map(|key| view.groups(key)),
+        most_groups: usize::try_from(most_groups).ok()?,
+        used: &held,
     };
     let best = stage.ledger.roomiest(class, &usable.without(&held), &sought);
     Some(best.or(&usable.and(&held)))
 }
 
-/// The most clusters an app may use, and the one other key that it is spread over, if any. `None` where there is no such number,
-/// and where more than one other key, or too many groups, leave no exact answer.
-fn most<'a>(stage: &Stage<'_, 'a>, id: AppId, wanted: u32) -> Option<(u32, Option<&'a TopologyKey>)> {
+/// The most clusters an app may use; the one other key that it is spread over, if any; and the most groups of that. `None` where
+/// there is no such number, and where more than one other key, or too many groups, leave no exact answer.
+fn most<'a>(stage: &Stage<'_, 'a>, id: AppId, wanted: u32) -> Option<(u32, Option<&'a TopologyKey>, u32)> {
     let app = stage.view.fleet.app(id);
     let spread = &app.placement.spread;
     let lead = stage.view.app(id).lead?;
@@ -94,10 +99,15 @@ fn most<'a>(stage: &Stage<'_, 'a>, id: AppId, wanted: u32) -> Option<(u32, Optio
     // a constraint that cannot hold is reported with all that there is
     let most = of_key.chain(of_floor).min().filter(|most| *most > 0 && *most >= least)?;
     let mut others = spread.iter().filter(|s| s.key != TopologyKey::Cluster);
-    let Some(other) = others.next() else { return Some((most, None)) };
+    let Some(other) = others.next() else { return Some((most, None, 1)) };
     let groups = others.by_ref().chain([other]).map(|s| s.max.unwrap_or(s.min).max(s.min)).max()?;
     let few = (u64::from(groups) + 1).saturating_mul(u64::from(most) + 1) <= MOST_STATES;
     let one_key = spread.iter().all(|s| s.key == TopologyKey::Cluster || s.key == other.key);
     // with one cluster of each group left, groups would no longer be told from clusters
-    (few && one_key && most > 1).then_some((most, Some(&other.key)))
+    let of_other = spread.iter().filter(|s| s.key == other.key);
+    let least_groups = of_other.clone().map(|s| s.min).max().unwrap_or(0);
+    // as above, with all groups that there are
+    let most_groups = of_other.filter_map(|s| s.max).chain([most]).min().filter(|groups| *groups >= least_groups);
+    let most_groups = most_groups.unwrap_or(u32::MAX);
+    (few && one_key && most > 1).then_some((most, Some(&other.key), most_groups))
 }

@@ -3,6 +3,9 @@
 //! Bookings only ever lower the room of a cluster. So what was once its room bounds it from above until something is taken back
 //! there, and whoever looks for the clusters with most room works out only those whose bound is high enough.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use super::{ClassId, Ledger, PLENTY, SHARED};
 use crate::base::ClusterId;
 use crate::model::ClusterSet;
@@ -78,6 +81,10 @@ pub(in crate::schedule) struct Sought<'s> {
     pub most: usize,
     /// The group of each cluster by its id; all are one where there are no groups.
     pub groups: Option<&'s [Option<u32>]>,
+    /// So many groups are used at most: one that is worse than as many others is left out.
+    pub most_groups: usize,
+    /// Clusters that are used whatever else is: their groups are not left out.
+    pub used: &'s ClusterSet,
 }
 
 impl Sought<'_> {
@@ -97,6 +104,40 @@ impl Sought<'_> {
 
 /// The clusters of a group with most room, best first: (what it counts as, cluster).
 type Best = Vec<(u64, ClusterId)>;
+
+/// What the best clusters of a group have room for, together.
+struct Totals {
+    /// Of the best, of the two best, and so on.
+    rooms: Vec<u128>,
+    /// The last of them by name.
+    last: Option<ClusterId>,
+}
+
+impl Totals {
+    fn of(best: &Best, most: usize) -> Self {
+        Self { rooms: totals(best, most).collect(), last: best.iter().take(most).map(|(_, cluster)| *cluster).max() }
+    }
+
+    /// Whether as many clusters of another group, whichever, could be these instead: with more room in all, or with as much
+    /// and earlier names. What the other's rooms count as may be more than they are.
+    fn are_better_than(&self, other: &Best, most: usize) -> bool {
+        if self.rooms.len() < other.len().min(most) {
+            return false;
+        }
+        let in_sight = other.len() < most.saturating_add(SPARE);
+        let first = other.iter().map(|(_, cluster)| *cluster).min();
+        let comes_first = in_sight && self.last < first;
+        let mut each = self.rooms.iter().zip(totals(other, most));
+        each.all(|(own, other)| *own > other || (*own == other && comes_first))
+    }
+}
+
+fn totals(best: &Best, most: usize) -> impl Iterator<Item = u128> {
+    best.iter().take(most).scan(0_u128, |sum, (room, _)| {
+        *sum += u128::from(*room);
+        Some(*sum)
+    })
+}
 
 /// So many more than are looked for are kept in sight, since bounds may turn out too high.
 const SPARE: usize = 4;
@@ -176,20 +217,52 @@ impl Ledger {
         Some(sum)
     }
 
-    /// Of some clusters those with most room, by (room desc, name), as many of each group as are sought.
+    /// Of some clusters those with most room, by (room desc, name), as many of each group as are sought, and of as few groups
+    /// as can be told: whoever uses at most `most` of them in at most `most_groups` finds the sets with most room, and of
+    /// these the one with the earliest names, among them.
     pub fn roomiest(&mut self, class: ClassId, among: &ClusterSet, sought: &Sought<'_>) -> ClusterSet {
         self.take_in_raises(class);
         loop {
-            let (mut best, unseen) = self.scan(class, among, sought);
+            let (best, unseen) = self.scan(class, among, sought);
             for cluster in &unseen {
                 self.bound(class, *cluster);
             }
             // each time some bounds have become rooms
-            if unseen.is_empty() && best.iter_mut().all(|best| self.are_rooms(class, best, sought)) {
-                let best = best.iter().flat_map(|best| best.iter().take(sought.most));
-                return best.map(|(_, cluster)| *cluster).collect();
+            if unseen.is_empty()
+                && let Some(best) = self.of_best_groups(class, best, sought)
+            {
+                return best;
             }
         }
+    }
+
+    /// The best of all groups that are not worse than as many others as may be used. `None` where clusters out of sight may be
+    /// better.
+    fn of_best_groups(&mut self, class: ClassId, mut best: Vec<Best>, sought: &Sought<'_>) -> Option<ClusterSet> {
+        let used: BTreeSet<usize> = sought.used.iter().filter_map(|cluster| sought.group(cluster)).collect();
+        let mut order: Vec<usize> = (0..best.len()).filter(|group| !best[*group].is_empty()).collect();
+        // what looks best rules out most of the others
+        order.sort_by_cached_key(|group| (Reverse(totals(&best[*group], sought.most).last()), *group));
+        let mut standing: Vec<Totals> = Vec::new();
+        let mut set = ClusterSet::empty();
+        for group in order {
+            let best = &mut best[group];
+            let is_worse = |best: &Best| {
+                let better = standing.iter().filter(|one| one.are_better_than(best, sought.most));
+                !used.contains(&group) && better.take(sought.most_groups).count() >= sought.most_groups
+            };
+            if is_worse(best) {
+                continue;
+            }
+            if !self.are_rooms(class, best, sought) {
+                return None;
+            }
+            if !is_worse(best) {
+                best.iter().take(sought.most).for_each(|(_, cluster)| set.insert(*cluster));
+                standing.push(Totals::of(best, sought.most));
+            }
+        }
+        Some(set)
     }
 
     /// The clusters of the highest bounds by group, and those of which no bound is known.
@@ -224,7 +297,7 @@ impl Ledger {
     fn are_rooms(&mut self, class: ClassId, best: &mut Best, sought: &Sought<'_>) -> bool {
         // whatever is out of sight comes after the last in it
         let horizon = best.last().copied().filter(|_| best.len() == sought.most.saturating_add(SPARE));
-        let order = |(room, cluster): &(u64, ClusterId)| (std::cmp::Reverse(*room), *cluster);
+        let order = |(room, cluster): &(u64, ClusterId)| (Reverse(*room), *cluster);
         loop {
             best.sort_unstable_by_key(order);
             let first = best.iter().take(sought.most).position(|(_, cluster)| !self.is_room(class, *cluster));

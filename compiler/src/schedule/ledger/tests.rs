@@ -1,4 +1,5 @@
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
@@ -76,7 +77,8 @@ proptest! {
         let classes = sizes.each_ref().map(|pod| (0..users).map(|_| ledger.class(pod)).last().expect("a user"));
         let groups: Vec<Option<u32>> = (0..clusters.len()).map(|at| u32::try_from(at % 4).ok().filter(|g| *g < 3)).collect();
         let groups = grouped.then_some(groups.as_slice());
-        let sought = Sought { at_least: least, cap, unknown: 5, most, groups };
+        let none = ClusterSet::empty();
+        let sought = Sought { at_least: least, cap, unknown: 5, most, groups, most_groups: usize::MAX, used: &none };
         let all = ClusterSet::all(clusters.len());
         let mut booked: Vec<(ClassId, PoolRef, u32)> = Vec::new();
         for (class, cluster, replicas, what) in steps as Vec<Step> {
@@ -109,4 +111,45 @@ proptest! {
             prop_assert_eq!(holds, forgetful.room(class, cluster).is_none_or(|room| room >= u64::from(replicas)));
         }
     }
+
+    /// Of all sets of few clusters in few groups, whatever is used besides, the one with most room and the earliest names lies
+    /// among what is found.
+    #[test]
+    fn the_best_sets_are_among_the_roomiest(
+        clusters in prop::collection::vec(prop::collection::vec(0_u32..4, 0..2), 1..10),
+        groups in prop::collection::vec(prop::option::weighted(0.9, 0_u32..5), 10),
+        (most, most_groups, size) in (1_usize..4, 1_usize..4, 0_usize..3),
+        used in prop::collection::vec(prop::bool::weighted(0.1), 10),
+    ) {
+        let mut ledger = ledger(&clusters);
+        let class = ledger.class(&pod_of([700, 1500, 3000][size]));
+        let groups = groups.get(..clusters.len()).unwrap_or_default();
+        let used: ClusterSet = all_of(clusters.len()).filter(|cluster| used[cluster.index()]).collect();
+        let among = ClusterSet::all(clusters.len()).without(&used);
+        let sought = Sought { at_least: 1, cap: None, unknown: 5, most, groups: Some(groups), most_groups, used: &used };
+        let found = ledger.roomiest(class, &among, &sought);
+        let rooms: Vec<u64> = all_of(clusters.len()).map(|c| ledger.room(class, c).unwrap_or(5)).collect();
+        let usable: Vec<ClusterId> =
+            among.iter().filter(|c| rooms[c.index()] > 0 && groups[c.index()].is_some()).collect();
+        let groups_of = |set: &[ClusterId]| -> BTreeSet<u32> { set.iter().filter_map(|c| groups[c.index()]).collect() };
+        let used_groups = groups_of(&used.iter().collect::<Vec<_>>());
+        for count in 1..=most.min(usable.len()) {
+            for groups_in_all in used_groups.len()..=most_groups {
+                let sets = (0_u32..1 << usable.len()).filter(|bits| bits.count_ones() as usize == count).map(|bits| {
+                    let set = usable.iter().enumerate().filter(|(at, _)| bits & (1 << at) != 0);
+                    set.map(|(_, cluster)| *cluster).collect::<Vec<_>>()
+                });
+                let allowed = sets.filter(|set| groups_of(set).union(&used_groups).count() == groups_in_all);
+                let total = |set: &[ClusterId]| set.iter().map(|c| rooms[c.index()]).sum::<u64>();
+                let best = allowed.min_by_key(|set| (Reverse(total(set)), set.clone()));
+                if let Some(best) = best {
+                    prop_assert!(best.iter().all(|c| found.contains(*c)), "{best:?} of {rooms:?}, {groups:?}; {found:?}");
+                }
+            }
+        }
+    }
+}
+
+fn all_of(clusters: usize) -> impl Iterator<Item = ClusterId> {
+    (0..clusters).filter_map(|at| u16::try_from(at).ok()).map(ClusterId)
 }
