@@ -2,7 +2,7 @@
 //!
 //! Invariants: only of a commit that compiles, so nothing is missing because something could not be read; the intents are
 //! those of the pinned commit, whatever the live branch holds beside its record; what runs is what `placements/` says, and
-//! nothing that would follow from it ([`recorded`](super::recorded)); pure but for reading the repository.
+//! nothing that would follow from it (`recorded.rs`); pure but for reading the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
