@@ -16,11 +16,13 @@ pub struct VariedFleet {
     pub quotas: Vec<(&'static str, u32, bool)>,
 }
 
+/// Nodes, CPUs of one, whether it has a GPU, and how many nodes it may have.
+type Pool = (u32, u32, bool, Option<u32>);
+
 #[derive(Clone, Debug)]
 pub struct VariedCluster {
     region: u8,
-    /// Nodes, CPUs of one, whether it has a GPU, and how many nodes it may have.
-    pools: Option<Vec<(u32, u32, bool, Option<u32>)>>,
+    pools: Option<Vec<Pool>>,
     taint: Option<&'static str>,
     lifecycle: &'static str,
     overcommit: bool,
@@ -326,7 +328,7 @@ impl VariedCluster {
         let mut spec = json!({ "region": format!("r{}", self.region), "lifecycle": self.lifecycle });
         let numbered = || self.pools.iter().flatten().enumerate();
         if self.pools.is_some() {
-            let pool = |(number, (nodes, cpus, gpu, scalable_to)): (usize, &(u32, u32, bool, Option<u32>))| {
+            let pool = |(number, (nodes, cpus, gpu, scalable_to)): (usize, &Pool)| {
                 let mut pool = pool(&format!("p{number}"), *nodes, &cpus.to_string(), "64Gi");
                 if *gpu {
                     pool["labels"] = json!({ "gpu": "yes" });
@@ -350,7 +352,7 @@ impl VariedCluster {
         }
         let mut fleet = fleet.cluster(name, spec);
         if let (Some(nodes), true) = (&self.observed_nodes, self.pools.is_some()) {
-            let pool = |((number, (_, cpus, gpu, _)), nodes): ((usize, &(u32, u32, bool, Option<u32>)), &u32)| {
+            let pool = |((number, (_, cpus, gpu, _)), nodes): ((usize, &Pool), &u32)| {
                 let mut pool = pool(&format!("p{number}"), *nodes, &cpus.to_string(), "60Gi");
                 if *gpu {
                     pool["allocatable"]["nvidia.com/gpu"] = "2".into();

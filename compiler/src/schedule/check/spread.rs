@@ -8,8 +8,9 @@ use crate::model::{Share, TopologyKey};
 use crate::schedule::Deficit;
 
 pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, violations: &mut Vec<String>) {
-    // Where no set of clusters meets all constraints, what runs stays, and that is said.
-    let none_meets_all = app.target.deficits.iter().any(|deficit| matches!(deficit, Deficit::Spread { .. }));
+    // Where no set of clusters meets all constraints, or a quota refuses what would, what runs stays, and that is said.
+    let says_why = |deficit: &Deficit| matches!(deficit, Deficit::Spread { .. } | Deficit::Quota { .. });
+    let may_stay = app.target.deficits.iter().any(says_why);
     for spread in &app.app.placement.spread {
         let key = spread.key.as_str();
         let reported = app
@@ -20,7 +21,7 @@ pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, violations: &mut Ve
         for facts in &app.workloads {
             let (groups, lacking) = groups(inputs, &spread.key, facts.proper.keys().copied());
             let mut wrong = |what: String| violations.push(format!("{}: {what}", inputs.name(app, facts.workload)));
-            let stays = none_meets_all && facts.proper.keys().all(|cluster| facts.before.contains_key(cluster));
+            let stays = may_stay && facts.proper.keys().all(|cluster| facts.before.contains_key(cluster));
             if spread.max.is_some_and(|max| groups > max as usize) && !stays {
                 wrong(format!("{groups} groups of {key}, at most {:?}", spread.max));
             }

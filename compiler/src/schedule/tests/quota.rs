@@ -1,6 +1,7 @@
 //! Team quota.
 
 use crate::api::{Lifecycle, Strategy};
+use crate::model::TopologyKey;
 use crate::schedule::Deficit;
 use crate::schedule::fixture::FleetFixture;
 
@@ -197,4 +198,18 @@ fn what_must_shrink_shrinks_where_it_may() {
     assert_eq!(fleet.violations(&target), Vec::<String>::new());
     fleet.record_target(&target);
     assert_eq!(fleet.seats(&fleet.schedule(), "web"), "b=2 c=1");
+}
+
+/// A move that asks for more than the team has is refused, though what runs is in more groups than its spread allows now.
+#[test]
+fn what_a_quota_refuses_stays_in_too_many_groups() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    fleet.quota("team", "requests.cpu=0");
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(11, "cpu=1000");
+    // in c an override writes 2, whatever the share is, so that whoever leaves it costs more elsewhere
+    let app = app.writes(fleet.id("c"), 2).spread(TopologyKey::Cluster, 1, Some(2));
+    fleet.add(app).runs("web", "a=4 b=4 c=3");
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "a=4 b=4 c=3");
+    assert!(matches!(target.apps[0].deficits.as_slice(), [Deficit::Quota { .. }]), "{:?}", target.apps[0].deficits);
 }
