@@ -82,13 +82,13 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     // What a bound of its cluster takes is gone; what should go elsewhere and cannot stays.
     let mut leaving = Vec::new();
     for (cluster, _) in &task.held {
-        let at = clusters.binary_search(cluster).ok();
-        let seats = at.and_then(|at| outcome.seats.get(at)).copied().unwrap_or(0);
-        if at.and_then(|at| candidates.get(at)).is_some_and(|candidate| candidate.weight > 0) {
-            leaving.extend(seat::adrift(stage, id, task, *cluster, seats));
-        } else {
-            // an estimator that sees no room there takes nothing away
-            leaving.extend(seat::beyond(task, *cluster, seats));
+        match clusters.binary_search(cluster) {
+            // also where an estimator sees no room: that takes nothing away
+            Ok(at) if bounds(workload, *cluster).weight > 0 => {
+                let seats = outcome.seats.get(at).copied().unwrap_or(0);
+                leaving.extend(seat::adrift(stage, id, task, *cluster, seats));
+            }
+            _ => leaving.extend(task.rows.iter().filter(|row| row.cluster == *cluster)),
         }
     }
     rows.extend(seat::keep(stage, id, task, leaving, task.wanted.saturating_sub(placed)));

@@ -118,18 +118,6 @@ pub(super) fn keep(
     kept
 }
 
-/// Rows of a cluster, less so many replicas that are seated there.
-pub(super) fn beyond(task: &Task, cluster: ClusterId, seats: u32) -> Vec<Row> {
-    let mut taken = seats;
-    let mut beyond = Vec::new();
-    for row in task.rows.iter().filter(|row| row.cluster == cluster) {
-        let left = row.replicas.saturating_sub(taken);
-        taken = taken.saturating_sub(row.replicas);
-        beyond.push(Row { replicas: left, ..*row });
-    }
-    beyond
-}
-
 /// Rows of a cluster that may not use their pool, less those that another pool of it took.
 pub(super) fn adrift(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterId, seats: u32) -> Vec<Row> {
     let mut taken = seats.saturating_sub(task.held(cluster).stays);

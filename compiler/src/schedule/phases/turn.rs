@@ -9,7 +9,7 @@ use crate::schedule::decide::{Decision, Mode, decide};
 use crate::schedule::select::{Class, Failure};
 use crate::schedule::stage::Stage;
 use crate::schedule::state::{AppState, Row, WorkloadState, by_cluster, total};
-use crate::schedule::view::is_daemon;
+use crate::schedule::view::{bounds, is_daemon};
 
 use super::Open;
 use super::open::breach;
@@ -129,11 +129,12 @@ fn decide_in(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode, tier: u16) -> Dec
     decide(stage, id, mode)
 }
 
-/// Whether more runs of a workload than is wanted.
+/// Whether more runs of a workload than is wanted, or than a cluster may have.
 fn holds_too_many(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> bool {
     state.workloads.iter().enumerate().any(|(workload, state)| {
         let w = stage.view.workload(id, workload);
-        w.share != Share::Everywhere && total(&state.rows) > w.replicas
+        let exceeds = |(cluster, replicas): &(ClusterId, u32)| bounds(w, *cluster).max.is_some_and(|max| *replicas > max);
+        (w.share != Share::Everywhere && total(&state.rows) > w.replicas) || by_cluster(&state.rows).iter().any(exceeds)
     })
 }
 

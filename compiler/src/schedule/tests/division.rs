@@ -166,6 +166,20 @@ fn a_cluster_without_room_for_its_floor_takes_nothing_new() {
     }
 }
 
+/// `perCluster.max` holds where no estimator sees room, too.
+#[test]
+fn what_is_too_much_for_its_cluster_leaves_it_whatever_is_estimated() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    let web = fleet.app("web", Strategy::DynamicWeight).deployment_of(4, "cpu=500").weigh_by("told");
+    fleet.add(web.with(|policy| policy.max = Some(1))).runs("web", "a=2 b=2").divided_otherwise("web");
+    let of = |cluster: &str, room: u64| (("team".into(), cluster.into()), [(None, room)].into());
+    fleet.record.estimates.insert("told".into(), [of("a", 0), of("b", 3)].into());
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "a=1 b=1");
+    fleet.record_target(&target);
+    assert_eq!(fleet.placed("web"), "a=1 b=1");
+}
+
 #[test]
 fn what_runs_where_no_estimator_sees_room_stays_and_does_not_grow() {
     let mut fleet = FleetFixture::new(&["a", "b"]);

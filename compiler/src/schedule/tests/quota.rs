@@ -187,6 +187,19 @@ fn an_app_that_is_refused_is_in_no_cluster() {
 }
 
 /// What runs too often shrinks where it is, if the quota has no more objects for another cluster.
+/// At most one in each cluster, and the quota allows no other cluster.
+#[test]
+fn what_is_too_much_for_its_cluster_leaves_it_whatever_the_quota() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.quota("team", "count/deployments.apps=0");
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(4, "cpu=1000").with(|policy| policy.max = Some(1));
+    fleet.add(app).runs("web", "a=4").divided_otherwise("web");
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "a=1");
+    fleet.record_target(&target);
+    assert_eq!(fleet.placed("web"), "a=1");
+}
+
 #[test]
 fn what_must_shrink_shrinks_where_it_may() {
     let mut fleet = FleetFixture::new(&["a", "b", "c"]);
