@@ -7,6 +7,8 @@ mod first;
 mod open;
 mod turn;
 
+use std::collections::BTreeMap;
+
 use super::stage::Stage;
 use super::state::AppState;
 use super::view::is_daemon;
@@ -39,7 +41,7 @@ fn take_turns(stage: &mut Stage<'_, '_>, order: &[AppId]) -> Vec<AppId> {
         stage.deficits[id.index()].clear();
         open.extend(open::open(stage, *id).map(|why| (*id, why)));
     }
-    let all = open.iter().map(|(id, _)| *id).collect();
+    let mut all: Vec<AppId> = open.iter().map(|(id, _)| *id).collect();
     // What only gives up replicas goes first: how it does depends on no room, and others may want the place.
     let (shrinking, others): (Vec<_>, Vec<_>) = open.into_iter().partition(|(_, why)| why.only_shrinks);
     for (id, why) in shrinking {
@@ -54,14 +56,30 @@ fn take_turns(stage: &mut Stage<'_, '_>, order: &[AppId]) -> Vec<AppId> {
         .into_iter()
         .map(|id| (id, turn::book_daemons_ahead(stage, id)))
         .collect();
-    for (id, why) in others {
+    let mut turns: BTreeMap<_, (AppId, Open)> = others.into_iter().map(|one| (position(stage, one.0), one)).collect();
+    while let Some((_, (id, why))) = turns.pop_first() {
         if let Ok(at) = daemons.binary_search_by_key(&position(stage, id), |(id, _)| position(stage, *id)) {
             turn::unbook_daemons_ahead(stage, id, &daemons[at].1);
         }
         let of_followers = turn::book_daemons_of_followers(stage, id, &daemons);
+        let unfit = stage.unfit.len();
         turn::take(stage, id, why);
         for (follower, ahead) in &of_followers {
             turn::unbook_daemons_ahead(stage, *follower, ahead);
+        }
+        if stage.unfit.len() > unfit {
+            // where its group was to gather it does not: those that were there already are not where it is
+            for follower in stage.view.together.of(id).map(|group| group.members.clone()).unwrap_or_default() {
+                if follower != id
+                    && order.contains(&follower)
+                    && position(stage, follower) > position(stage, id)
+                    && !turns.contains_key(&position(stage, follower))
+                    && let Some(why) = open::open(stage, follower)
+                {
+                    turns.insert(position(stage, follower), (follower, why));
+                    all.push(follower);
+                }
+            }
         }
     }
     all

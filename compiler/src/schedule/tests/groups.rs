@@ -294,3 +294,22 @@ fn nobody_gathers_around_one_that_finds_no_place() {
     assert_eq!(placed(&fleet, ["copies", "first"]), ["a=1 b=1 c=1 d=1", ""]);
     assert_eq!(fleet.violations(&fleet.schedule()), Vec::<String>::new());
 }
+
+/// The first of the group finds no place, wherever the group gathers; the other is where that looks for one.
+#[test]
+fn whoever_waits_where_its_group_does_not_gather_takes_a_turn() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c", "d"]);
+    fleet.pool("c", "p", 3, "cpu=4000");
+    let clean = fleet.app("clean", Strategy::StaticWeight).workload(WorkloadKind::CronJob, "main", 1, "cpu=500");
+    let clean = clean.spread(TopologyKey::Cluster, 2, Some(2)).label("set", "one").together("set");
+    let web = fleet.app("web", Strategy::StaticWeight).deployment_of(1, "cpu=500");
+    let web = web.spread(TopologyKey::Cluster, 1, Some(1)).label("set", "one").together("set");
+    fleet.add(clean).add(web).runs("web", "c=1").runs("clean", "");
+    let recorded = fleet.record.apps.get_mut(&("team".into(), "clean".into())).unwrap();
+    recorded.clusters = ["a", "b", "c", "d"].map(Into::into).into();
+    recorded.workloads.clear();
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "clean").as_str(), fleet.seats(&target, "web").as_str()), ("", "a=1"));
+    fleet.record_target(&target);
+    assert_eq!(fleet.schedule().apps, target.apps);
+}
