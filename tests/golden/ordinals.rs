@@ -164,3 +164,35 @@ fn numbers_are_taken_where_pods_may_be() {
     let said = compiled(&moved.placements("t", placed)).err().unwrap_or_default();
     assert!(said.contains("a (db-0 to db-1) and c (db-0 to db-3)"), "{said}");
 }
+
+/// A count that an override writes is what runs there, before and after it is recorded; an autoscaler minds no such count.
+#[test]
+fn a_written_count_is_the_length_of_a_range() {
+    let divide = json!([{ "match": { "kind": "StatefulSet" }, "divide": true }]);
+    let set_of = |cluster: &str, spec: Value| {
+        json!({
+            "target": { "kind": "StatefulSet" },
+            "clusters": { "names": [cluster] },
+            "patch": { "spec": spec },
+        })
+    };
+    let spec = json!({
+        "namespace": "t",
+        "placement": { "replicas": { "strategy": "DynamicWeight" } },
+        "objects": divide,
+        "overrides": [set_of("a", json!({ "replicas": 3 })), set_of("b", json!({ "ordinals": { "start": 3 } }))],
+    });
+    let of = |manifests: &[Value]| fleet(10, None, &json!([]), None).app("t", "db", spec.clone(), manifests);
+    let plain = of(&[set(10)]);
+    let first = compiled(&plain).expect("3 from 0 in a, the others from 3 in b");
+    assert_eq!(compiled(&plain.placed(&first)).map(|_| ()), Ok(()));
+    let scaler = json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": { "name": "db" },
+        "spec": {
+            "scaleTargetRef": { "apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db" },
+            "minReplicas": 2, "maxReplicas": 10,
+        },
+    });
+    let said = compiled(&of(&[set(10), scaler])).err().unwrap_or_default();
+    assert!(said.contains("a (db-0 to db-9) and b (db-3 to db-12)"), "{said}");
+}

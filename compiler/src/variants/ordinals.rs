@@ -61,17 +61,19 @@ fn ranges(
     let phases = tides::in_every_phase(tide, workload);
     let only = app.objects.get(workload.object).and_then(|object| object.only.as_ref());
     let allowed = app.placement.candidates.iter().filter(|cluster| only.is_none_or(|only| only.contains(*cluster)));
+    // What an autoscaler owns no override writes; what one writes runs whatever the share is.
+    let written = |cluster: ClusterId| {
+        let variant = variants.of(cluster).workloads.get(index).filter(|_| workload.autoscaled.is_none())?;
+        variant.replicas
+    };
     let mut most: BTreeMap<ClusterId, u32> = allowed
         .map(|cluster| (cluster, phases.iter().map(|phase| most_in(phase, cluster)).max().unwrap_or(0)))
         .filter(|(_, most)| *most > 0)
-        .map(|(cluster, most)| {
-            let written = variants.of(cluster).workloads.get(index).and_then(|variant| variant.replicas);
-            (cluster, written.unwrap_or(most))
-        })
+        .map(|(cluster, most)| (cluster, written(cluster).unwrap_or(most)))
         .collect();
     for (cluster, replicas) in recorded(fleet, record, id, workload) {
         let most = most.entry(cluster).or_default();
-        *most = (*most).max(replicas);
+        *most = written(cluster).unwrap_or_else(|| (*most).max(replicas));
     }
     let range = |(cluster, most): (ClusterId, u32)| {
         let first = variants.of(cluster).workloads.get(index)?.first_ordinal;

@@ -82,13 +82,18 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     // What a bound of its cluster takes is gone; what should go elsewhere and cannot stays.
     let mut leaving = Vec::new();
     for (cluster, _) in &task.held {
-        match clusters.binary_search(cluster) {
-            // also where an estimator sees no room: that takes nothing away
-            Ok(at) if bounds(workload, *cluster).weight > 0 => {
-                let seats = outcome.seats.get(at).copied().unwrap_or(0);
-                leaving.extend(seat::adrift(stage, id, task, *cluster, seats));
-            }
-            _ => leaving.extend(task.rows.iter().filter(|row| row.cluster == *cluster)),
+        let Ok(at) = clusters.binary_search(cluster) else {
+            leaving.extend(task.rows.iter().filter(|row| row.cluster == *cluster));
+            continue;
+        };
+        let (bounds, seats) = (bounds(workload, *cluster), outcome.seats.get(at).copied().unwrap_or(0));
+        if bounds.weight == 0 {
+            leaving.extend(task.rows.iter().filter(|row| row.cluster == *cluster));
+        } else if candidates.get(at).is_some_and(|candidate| candidate.weight == 0) {
+            // An estimator that sees no room brings nothing new, and takes nothing away that has no place elsewhere.
+            leaving.extend(seat::beyond(task, *cluster, seats, bounds.max));
+        } else {
+            leaving.extend(seat::adrift(stage, id, task, *cluster, seats));
         }
     }
     rows.extend(seat::keep(stage, id, task, leaving, task.wanted.saturating_sub(placed)));

@@ -118,6 +118,22 @@ pub(super) fn keep(
     kept
 }
 
+/// Rows of a cluster, less so many replicas that are seated there, and no more than `most` with these.
+pub(super) fn beyond(task: &Task, cluster: ClusterId, seats: u32, most: Option<u32>) -> Vec<Row> {
+    let mut taken = seats;
+    let mut may = most.map_or(u32::MAX, |most| most.saturating_sub(seats));
+    let mut beyond = Vec::new();
+    for row in task.rows.iter().filter(|row| row.cluster == cluster) {
+        let left = row.replicas.saturating_sub(taken).min(may);
+        taken = taken.saturating_sub(row.replicas);
+        may -= left;
+        if left > 0 {
+            beyond.push(Row { replicas: left, ..*row });
+        }
+    }
+    beyond
+}
+
 /// Rows of a cluster that may not use their pool, less those that another pool of it took.
 pub(super) fn adrift(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, cluster: ClusterId, seats: u32) -> Vec<Row> {
     let mut taken = seats.saturating_sub(task.held(cluster).stays);

@@ -105,30 +105,20 @@ impl Sought<'_> {
 /// The clusters of a group with most room, best first: (what it counts as, cluster).
 type Best = Vec<(u64, ClusterId)>;
 
-/// What the best clusters of a group have room for, together.
-struct Totals {
-    /// Of the best, of the two best, and so on.
-    rooms: Vec<u128>,
-    /// The last of them by name.
-    last: Option<ClusterId>,
-}
+/// What the best clusters of a group have room for, together: of the best, of the two best, and so on.
+struct Totals(Vec<u128>);
 
 impl Totals {
     fn of(best: &Best, most: usize) -> Self {
-        Self { rooms: totals(best, most).collect(), last: best.iter().take(most).map(|(_, cluster)| *cluster).max() }
+        Self(totals(best, most).collect())
     }
 
-    /// Whether as many clusters of another group, whichever, could be these instead: with more room in all, or with as much
-    /// and earlier names. What the other's rooms count as may be more than they are.
+    /// Whether as many clusters of another group, whichever, could be these instead with more room in all. What the other's
+    /// rooms count as may be more than they are. Groups that are equal both stay: which of them is taken is for whoever
+    /// selects to say, and must not depend on what was asked before.
     fn are_better_than(&self, other: &Best, most: usize) -> bool {
-        if self.rooms.len() < other.len().min(most) {
-            return false;
-        }
-        let in_sight = other.len() < most.saturating_add(SPARE);
-        let first = other.iter().map(|(_, cluster)| *cluster).min();
-        let comes_first = in_sight && self.last < first;
-        let mut each = self.rooms.iter().zip(totals(other, most));
-        each.all(|(own, other)| *own > other || (*own == other && comes_first))
+        let Self(rooms) = self;
+        rooms.len() >= other.len().min(most) && rooms.iter().zip(totals(other, most)).all(|(own, other)| *own > other)
     }
 }
 
@@ -218,8 +208,8 @@ impl Ledger {
     }
 
     /// Of some clusters those with most room, by (room desc, name), as many of each group as are sought, and of as few groups
-    /// as can be told: whoever uses at most `most` of them in at most `most_groups` finds the sets with most room, and of
-    /// these the one with the earliest names, among them.
+    /// as can be told: whoever uses at most `most` of them in at most `most_groups` finds every set of groups with most room
+    /// among them, and of each group the earliest names.
     pub fn roomiest(&mut self, class: ClassId, among: &ClusterSet, sought: &Sought<'_>) -> ClusterSet {
         self.take_in_raises(class);
         loop {

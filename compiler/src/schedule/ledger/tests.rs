@@ -112,23 +112,38 @@ proptest! {
         }
     }
 
-    /// Of all sets of few clusters in few groups, whatever is used besides, the one with most room and the earliest names lies
-    /// among what is found.
+    /// Of all sets of few clusters in few groups, whatever is used besides and was asked before, those with most room and the
+    /// earliest names or groups lie among what is found.
     #[test]
     fn the_best_sets_are_among_the_roomiest(
         clusters in prop::collection::vec(prop::collection::vec(0_u32..4, 0..2), 1..10),
         groups in prop::collection::vec(prop::option::weighted(0.9, 0_u32..5), 10),
         (most, most_groups, size) in (1_usize..4, 1_usize..4, 0_usize..3),
         used in prop::collection::vec(prop::bool::weighted(0.1), 10),
+        (asked, booked) in (prop::collection::vec(any::<bool>(), 10), prop::collection::vec(0_u32..5, 10)),
+        cap in prop::option::weighted(0.3, 1_u64..9),
     ) {
         let mut ledger = ledger(&clusters);
         let class = ledger.class(&pod_of([700, 1500, 3000][size]));
+        // what others asked and got before
+        for cluster in all_of(clusters.len()) {
+            let pool = ledger.eligible(class, cluster).first().map(|pool| pool.pool);
+            if let Some(pool) = pool.filter(|_| booked[cluster.index()] > 2) {
+                ledger.book(class, pool, booked[cluster.index()] - 2);
+            }
+            if asked[cluster.index()] {
+                ledger.room(class, cluster);
+            }
+        }
         let groups = groups.get(..clusters.len()).unwrap_or_default();
         let used: ClusterSet = all_of(clusters.len()).filter(|cluster| used[cluster.index()]).collect();
         let among = ClusterSet::all(clusters.len()).without(&used);
-        let sought = Sought { at_least: 1, cap: None, unknown: 5, most, groups: Some(groups), most_groups, used: &used };
+        let sought = Sought { at_least: 1, cap, unknown: 5, most, groups: Some(groups), most_groups, used: &used };
         let found = ledger.roomiest(class, &among, &sought);
-        let rooms: Vec<u64> = all_of(clusters.len()).map(|c| ledger.room(class, c).unwrap_or(5)).collect();
+        let capped = |room: u64| cap.map_or(room, |cap| room.min(cap));
+        let rooms: Vec<u64> = all_of(clusters.len())
+            .map(|c| ledger.room(class, c).map_or(cap.unwrap_or(5), capped))
+            .collect();
         let usable: Vec<ClusterId> =
             among.iter().filter(|c| rooms[c.index()] > 0 && groups[c.index()].is_some()).collect();
         let groups_of = |set: &[ClusterId]| -> BTreeSet<u32> { set.iter().filter_map(|c| groups[c.index()]).collect() };
@@ -141,8 +156,10 @@ proptest! {
                 });
                 let allowed = sets.filter(|set| groups_of(set).union(&used_groups).count() == groups_in_all);
                 let total = |set: &[ClusterId]| set.iter().map(|c| rooms[c.index()]).sum::<u64>();
-                let best = allowed.min_by_key(|set| (Reverse(total(set)), set.clone()));
-                if let Some(best) = best {
+                // by names, and by groups before names
+                let by_names = allowed.clone().min_by_key(|set| (Reverse(total(set)), set.clone()));
+                let by_groups = allowed.min_by_key(|set| (Reverse(total(set)), groups_of(set), set.clone()));
+                for best in by_names.into_iter().chain(by_groups) {
                     prop_assert!(best.iter().all(|c| found.contains(*c)), "{best:?} of {rooms:?}, {groups:?}; {found:?}");
                 }
             }

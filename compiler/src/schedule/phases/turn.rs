@@ -133,7 +133,8 @@ fn decide_in(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode, tier: u16) -> Dec
 fn holds_too_many(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> bool {
     state.workloads.iter().enumerate().any(|(workload, state)| {
         let w = stage.view.workload(id, workload);
-        let exceeds = |(cluster, replicas): &(ClusterId, u32)| bounds(w, *cluster).max.is_some_and(|max| *replicas > max);
+        let exceeds =
+            |(cluster, replicas): &(ClusterId, u32)| bounds(w, *cluster).max.is_some_and(|max| *replicas > max);
         (w.share != Share::Everywhere && total(&state.rows) > w.replicas) || by_cluster(&state.rows).iter().any(exceeds)
     })
 }

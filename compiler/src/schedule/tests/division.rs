@@ -166,6 +166,24 @@ fn a_cluster_without_room_for_its_floor_takes_nothing_new() {
     }
 }
 
+/// An estimator that begins to be asked and sees nothing stops nothing that has no place elsewhere.
+#[test]
+fn what_runs_stays_when_an_estimator_begins_to_be_asked() {
+    let of = |cluster: &str, room: u64| (("team".into(), cluster.into()), [(None, room)].into());
+    for (told, expected) in [(vec![of("a", 0), of("b", 3)], "a=3 b=1"), (vec![], "a=4")] {
+        let mut fleet = FleetFixture::new(&["a", "b"]);
+        fleet.pool("a", "p", 4, "cpu=1000");
+        fleet.pool("b", "p", 1, "cpu=1000");
+        let web = fleet.app("web", Strategy::DynamicWeight).deployment_of(4, "cpu=1000").weigh_by("told");
+        fleet.add(web.with(|policy| policy.capacity = Capacity::Cap)).runs("web", "a=4").divided_otherwise("web");
+        fleet.record.estimates.insert("told".into(), told.into_iter().collect());
+        let target = fleet.schedule();
+        assert_eq!(fleet.seats(&target, "web"), expected);
+        fleet.record_target(&target);
+        assert_eq!(fleet.placed("web"), expected);
+    }
+}
+
 /// `perCluster.max` holds where no estimator sees room, too.
 #[test]
 fn what_is_too_much_for_its_cluster_leaves_it_whatever_is_estimated() {
