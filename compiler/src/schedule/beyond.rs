@@ -15,7 +15,7 @@ use crate::api::AutoscaledRoom;
 use crate::base::{AppId, ClusterId, workload_numbers};
 use crate::divide::share::divide_by_seats;
 use crate::model::{Fleet, Share, Workload};
-use crate::placements::Record;
+use crate::placements::{ObservedApp, Record};
 use crate::room::PoolRef;
 use crate::variants::Variants;
 
@@ -104,23 +104,34 @@ pub(super) fn count(
     record: &Record,
     mut rows: impl FnMut(AppId, u16) -> Vec<Row>,
 ) {
-    let seen = observed(fleet, record);
-    for (id, seen) in fleet.app_ids().zip(seen) {
+    for (id, seen) in fleet.app_ids().zip(observed(fleet, record)) {
         let Some(seen) = seen else { continue };
-        for (number, workload) in workload_numbers().zip(&fleet.app(id).workloads) {
-            let Some(seen) = seen.get(&workload.key) else { continue };
+        for (number, _) in workload_numbers().zip(&fleet.app(id).workloads) {
             let rows = rows(id, number);
-            let mut classes = Vec::new();
-            for (cluster, _) in by_cluster(&rows) {
-                let variant = variants.apps.get(id.index()).map(|variants| variants.of(cluster));
-                let pod = variant.and_then(|variant| variant.workloads.get(usize::from(number))?.pod.as_deref());
-                classes.extend(pod.map(|pod| (cluster, ledger.class(pod))));
-            }
-            let class = |cluster: ClusterId| classes.iter().find(|(of, _)| *of == cluster).map(|(_, class)| *class);
-            let seen = |cluster: ClusterId| seen.get(&fleet.cluster(cluster).name)?.replicas;
-            for Booking { class, pool, replicas } in bookings(ledger, workload, class, seen, &rows) {
+            for Booking { class, pool, replicas } in of_workload(ledger, (fleet, variants), seen, (id, number), &rows) {
                 ledger.count_beyond(class, pool, replicas);
             }
         }
     }
+}
+
+/// What one workload runs beyond its rows, by what is seen of its app.
+pub(super) fn of_workload(
+    ledger: &mut Ledger,
+    (fleet, variants): (&Fleet, &Variants),
+    seen: &ObservedApp,
+    (id, number): (AppId, u16),
+    rows: &[Row],
+) -> Vec<Booking> {
+    let Some(workload) = fleet.app(id).workloads.get(usize::from(number)) else { return Vec::new() };
+    let Some(seen) = seen.get(&workload.key) else { return Vec::new() };
+    let mut classes = Vec::new();
+    for (cluster, _) in by_cluster(rows) {
+        let variant = variants.apps.get(id.index()).map(|variants| variants.of(cluster));
+        let pod = variant.and_then(|variant| variant.workloads.get(usize::from(number))?.pod.as_deref());
+        classes.extend(pod.map(|pod| (cluster, ledger.class(pod))));
+    }
+    let class = |cluster: ClusterId| classes.iter().find(|(of, _)| *of == cluster).map(|(_, class)| *class);
+    let seen = |cluster: ClusterId| seen.get(&fleet.cluster(cluster).name)?.replicas;
+    bookings(ledger, workload, class, seen, rows)
 }

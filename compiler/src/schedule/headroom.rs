@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ledger::{Ledger, Resolved};
+use super::ledger::{ClassId, Ledger, Resolved};
 use super::rooms::{self, ClusterPools};
 use super::state::{self, Row, merged, pool_id};
 use super::target::Target;
@@ -11,7 +11,8 @@ use super::{Scenario, beyond, held};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, SmolStr, workload_numbers};
 use crate::model::Fleet;
-use crate::placements::Record;
+use crate::placements::{ObservedApp, Record};
+use crate::room::PoolRef;
 use crate::variants::Variants;
 
 /// What a cluster has left of one resource, in the unit of the resource.
@@ -111,6 +112,11 @@ pub struct Beside<'a> {
     variants: &'a Variants,
     pools: Vec<ClusterPools>,
     ledger: Ledger,
+    target: &'a Target,
+    /// By app id, what was observed of it.
+    seen: Vec<Option<&'a ObservedApp>>,
+    /// What was taken so far.
+    taken: BTreeMap<(AppId, u16), Vec<Row>>,
 }
 
 impl std::fmt::Debug for Beside<'_> {
@@ -122,9 +128,10 @@ impl std::fmt::Debug for Beside<'_> {
 impl<'a> Beside<'a> {
     /// Beside a target.
     #[must_use]
-    pub fn new(fleet: &'a Fleet, variants: &'a Variants, record: &Record, target: &Target) -> Self {
+    pub fn new(fleet: &'a Fleet, variants: &'a Variants, record: &'a Record, target: &'a Target) -> Self {
         let ledger = booked(fleet, variants, record, target);
-        Self { fleet, variants, pools: rooms::pools(fleet, record), ledger }
+        let (pools, seen) = (rooms::pools(fleet, record), state::observed(fleet, record));
+        Self { fleet, variants, pools, ledger, target, seen, taken: BTreeMap::new() }
     }
 
     /// Of so many more replicas of a workload in a cluster, or in a pool of it, how many fit; those are taken. All of them
@@ -133,6 +140,7 @@ impl<'a> Beside<'a> {
         let workloads = &self.fleet.app(id).workloads;
         let at = workloads.iter().position(|w| w.key == workload);
         let (Some(at), Some(cluster)) = (at, self.fleet.cluster_id(cluster)) else { return 0 };
+        let Ok(number) = u16::try_from(at) else { return 0 };
         let ignores = workloads.get(at).is_some_and(|w| w.policy.capacity == Capacity::Ignore);
         let variants = self.variants.apps.get(id.index());
         let variant = variants.and_then(|variants| variants.of(cluster).workloads.get(at));
@@ -144,12 +152,27 @@ impl<'a> Beside<'a> {
         match self.ledger.resolve(class, cluster, pool) {
             Resolved::Unknown => replicas,
             Resolved::Open | Resolved::Unusable => 0,
-            Resolved::Pool(pool) => {
-                let room = self.ledger.room_in(class, pool);
+            Resolved::Pool(at) => {
+                // What its autoscaler runs beyond its seats is free for it.
+                self.count_beyond(id, number, Ledger::discount_beyond);
+                let room = self.ledger.room_in(class, at);
                 let fits = u32::try_from(room).unwrap_or(u32::MAX).min(replicas);
-                self.ledger.book(class, pool, fits);
+                self.ledger.book(class, at, fits);
+                let row = Row { cluster, pool: self.ledger.pool_id(class, cluster, at), replicas: fits };
+                self.taken.entry((id, number)).or_default().extend(Some(row).filter(|_| fits > 0));
+                self.count_beyond(id, number, Ledger::count_beyond);
                 fits
             }
+        }
+    }
+
+    fn count_beyond(&mut self, id: AppId, number: u16, how: fn(&mut Ledger, ClassId, PoolRef, u32)) {
+        let Some(seen) = self.seen.get(id.index()).copied().flatten() else { return };
+        let more = self.taken.get(&(id, number)).cloned().unwrap_or_default();
+        let rows = merged(rows(self.target, id, number).into_iter().chain(more).collect());
+        let of = (self.fleet, self.variants);
+        for beyond in beyond::of_workload(&mut self.ledger, of, seen, (id, number), &rows) {
+            how(&mut self.ledger, beyond.class, beyond.pool, beyond.replicas);
         }
     }
 }

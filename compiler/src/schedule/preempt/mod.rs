@@ -21,13 +21,12 @@ mod units;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::headroom::promised;
-use super::held;
+use super::headroom::{promised, rows};
 use super::ledger::{ClassId, Ledger};
 use super::placed::placed;
 use super::view::{View, bounds};
-use super::{Deficit, Scenario, Target};
-use crate::base::{AppId, ClusterId, PoolId, SmolStr};
+use super::{Deficit, Scenario, Target, beyond, held};
+use crate::base::{AppId, ClusterId, PoolId, SmolStr, workload_numbers};
 use crate::model::{Fleet, Share};
 use crate::placements::{PlacedApp, Record};
 use crate::room::PoolRef;
@@ -100,9 +99,12 @@ pub fn preemptions(fleet: &Fleet, variants: &Variants, record: &Record, target: 
             let of = wanted.entry(set).or_insert_with(|| Wanted { app: id, workload, missing: Vec::new() });
             of.missing.push((workload, replicas));
         }
+        // what its own autoscalers run beyond their seats is free for it
+        market.count_beyond(id, Ledger::discount_beyond);
         for wanted in wanted.into_values() {
             found.extend(market.propose(&wanted));
         }
+        market.count_beyond(id, Ledger::count_beyond);
     }
     found
 }
@@ -124,6 +126,18 @@ struct Market<'m, 'a> {
 }
 
 impl Market<'_, '_> {
+    fn count_beyond(&mut self, id: AppId, how: fn(&mut Ledger, ClassId, PoolRef, u32)) {
+        let view = self.view;
+        for (number, workload) in workload_numbers().zip(&view.fleet.app(id).workloads) {
+            let (rows, at) = (rows(self.target, id, number), usize::from(number));
+            let class = |cluster| view.class(id, at, cluster);
+            let seen = |cluster| view.observed(id, at, cluster);
+            for beyond in beyond::bookings(&mut self.ledger, workload, class, seen, &rows) {
+                how(&mut self.ledger, beyond.class, beyond.pool, beyond.replicas);
+            }
+        }
+    }
+
     fn propose(&mut self, wanted: &Wanted) -> Option<Preemption> {
         let fleet = self.view.fleet;
         let id = wanted.app;

@@ -4,7 +4,7 @@ use crate::api::AutoscaledRoom::{self, Max, Min, Observed};
 use crate::api::Strategy;
 use crate::placements::ObservedWorkload;
 use crate::schedule::fixture::{AppFixture, FleetFixture};
-use crate::schedule::{Deficit, Target, headroom};
+use crate::schedule::{Beside, Deficit, Target, headroom, preemptions};
 
 /// Two clusters of ten nodes that hold one pod each.
 fn fleet() -> FleetFixture {
@@ -162,4 +162,38 @@ fn observed_replicas_are_in_the_pools_of_the_seats() {
     let target = fleet.schedule();
     assert_eq!(seats(&fleet, &target, "web"), "a=3 a=1");
     assert_eq!(seats(&fleet, &target, "plain"), "a=6");
+}
+
+/// What runs beyond an app's own seats is free for it: no one gives way for that.
+#[test]
+fn a_preemption_does_not_make_room_for_what_runs_already() {
+    let mut fleet = FleetFixture::new(&["a"]);
+    fleet.pool("a", "p", 10, "cpu=1000");
+    let web = scaled(&fleet, "web", (2, 16), Observed);
+    let rest = plain(&fleet, 9);
+    fleet.add(web).add(rest).runs("web", "a=1").runs("plain", "a=9");
+    fleet.app_mut("web").preempts = true;
+    sees(&mut fleet, "web", "a=9");
+    let target = fleet.schedule();
+    let found = preemptions(&fleet.fleet, &fleet.variants, &fleet.record, &target);
+    let victims: Vec<u32> = found.iter().flat_map(|of| &of.victims).map(|victim| victim.replicas).collect();
+    assert_eq!((found.len(), victims), (1, vec![1]), "{found:?}");
+}
+
+/// A step of a move finds the room in which its autoscaler runs more than its seats already.
+#[test]
+fn a_step_is_free_where_its_own_pods_are() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("a", "p", 10, "cpu=1000");
+    fleet.pool("b", "p", 8, "cpu=1000");
+    let web = scaled(&fleet, "web", (8, 16), Observed);
+    fleet.add(web).runs("web", "a=4 b=4");
+    sees(&mut fleet, "web", "b=8");
+    let target = fleet.schedule();
+    assert_eq!(seats(&fleet, &target, "web"), "a=4 b=4");
+    let mut beside = Beside::new(&fleet.fleet, &fleet.variants, &fleet.record, &target);
+    let id = fleet.fleet.app_id("team", "web").unwrap();
+    let key = fleet.fleet.app(id).workloads[0].key.clone();
+    let taken: Vec<u32> = [1, 2, 3].map(|more| beside.take(id, &key, "b", None, more)).into();
+    assert_eq!(taken, [1, 2, 1], "four in all");
 }
