@@ -59,9 +59,13 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
         }
     }
     if placed == 0 && task.wanted > 0 {
-        // No copy anywhere: what runs is not cleared for want of a place.
+        // No copy anywhere: what runs is not cleared for want of a place. A DaemonSet is in no cluster that it was only booked in
+        // ahead.
         for old in task.rows.chunk_by(|a, b| a.cluster == b.cluster) {
             let (Some(first), all) = (old.first(), total(old)) else { continue };
+            if task.held(first.cluster).all() == 0 {
+                continue;
+            }
             let stays = seat::whole_or_ran(stage, id, task, first.cluster, all);
             rows.extend(seat::keep(stage, id, task, old.to_vec(), stays));
         }

@@ -1,7 +1,7 @@
 //! How kinds differ: Jobs, DaemonSets, what runs as a whole, replicas of zero, rules for single workloads.
 
-use crate::api::{Capacity, Strategy};
-use crate::model::{Share, WorkloadKind};
+use crate::api::{Capacity, Lifecycle, Strategy};
+use crate::model::{Share, TopologyKey, WorkloadKind};
 use crate::schedule::Deficit;
 use crate::schedule::fixture::FleetFixture;
 
@@ -118,4 +118,27 @@ fn an_override_of_replicas_is_what_room_counts() {
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "big"), "a=5 b=5");
     assert_eq!(fleet.seats(&target, "small"), "a=1 b=5");
+}
+
+/// A DaemonSet of an app that finds no place comes to no cluster that it was to be booked in, and takes no room there.
+#[test]
+fn a_daemon_set_without_a_place_takes_no_room() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    for cluster in ["a", "b", "c"] {
+        fleet.pool(cluster, "p", 2, "cpu=2000");
+    }
+    let job = fleet.app("job", Strategy::DynamicWeight).priority(9).exclusive();
+    let job = job.workload(WorkloadKind::DaemonSet, "agent", 1, "cpu=1000").workload(
+        WorkloadKind::Job,
+        "main",
+        2,
+        "cpu=1000",
+    );
+    let job = job.spread(TopologyKey::Cluster, 1, Some(1));
+    let web = fleet.app("web", Strategy::StaticWeight).deployment_of(2, "cpu=1500").clusters(fleet.set(&["a"]));
+    let rest = fleet.app("rest", Strategy::StaticWeight).deployment_of(2, "cpu=1500").clusters(fleet.set(&["b"]));
+    fleet.add(job).add(web).add(rest).runs("web", "a=2").runs("rest", "b=2").runs("job", "c=2");
+    fleet.cluster("c").lifecycle = Lifecycle::Draining;
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "web").as_str(), fleet.seats(&target, "rest").as_str()), ("a=2", "b=2"));
 }
