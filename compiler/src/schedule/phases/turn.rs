@@ -1,5 +1,6 @@
 //! The turn of one app: decided, held against the quota, and taken or left.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::base::{AppId, ClusterId};
@@ -8,7 +9,7 @@ use crate::schedule::Deficit;
 use crate::schedule::decide::{Decision, Mode, decide};
 use crate::schedule::select::{Class, Failure};
 use crate::schedule::stage::Stage;
-use crate::schedule::state::{AppState, Row, WorkloadState, by_cluster, total};
+use crate::schedule::state::{AppState, Row, Weights, WorkloadState, by_cluster, total};
 use crate::schedule::view::{bounds, is_daemon};
 
 use super::Open;
@@ -23,7 +24,11 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
     let entered = stage.entered.get(&id).cloned().unwrap_or_else(|| before.clone());
     let used = stage.usage_of(id, &entered);
 
+    let goes_for_room_alone = goes_for_room_alone(stage, id);
     let mut decision = decide_at_home(stage, id, Mode::Full);
+    if goes_for_room_alone && leaves(&before, &decision.state) {
+        decision = or_stays(stage, id, &before, decision);
+    }
     let mut wants = stage.usage_of(id, &decision.state);
     let refused = stage.usage.refuses(stage.view.fleet, app, &used, &wants);
     if refused.is_some() {
@@ -58,6 +63,50 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
     stage.deficits[id.index()] = deficits(stage, id, &decision, refused);
     stage.apps[id.index()] = decision.state;
     stage.look_around(id);
+}
+
+/// Whether all that an app of several workloads lacks is room, in clusters that are limited. All of it goes where more of it
+/// fits then, and how much fits is only known once each workload has its place there.
+fn goes_for_room_alone(stage: &mut Stage<'_, '_>, id: AppId) -> bool {
+    let app = stage.view.fleet.app(id);
+    let limited = app.placement.spread.iter().any(|spread| spread.max.is_some());
+    if !limited || app.workloads.len() < 2 || !stage.apps[id.index()].known {
+        return false;
+    }
+    let mut displaced = false;
+    for workload in 0..app.workloads.len() {
+        let same = stage.apps[id.index()].workloads[workload].weights == Weights::Same;
+        let held = stage.held(id, workload);
+        if !same || held.iter().any(|(_, held)| held.moves > 0) {
+            return false;
+        }
+        displaced |= held.iter().any(|(_, held)| held.displaced > 0);
+    }
+    displaced
+}
+
+/// Whether a workload is to leave a cluster altogether.
+fn leaves(before: &AppState, now: &AppState) -> bool {
+    before.workloads.iter().zip(&now.workloads).any(|(before, now)| {
+        let stays = |cluster: ClusterId| now.rows.iter().any(|row| row.cluster == cluster);
+        before.rows.iter().any(|row| !stays(row.cluster))
+    })
+}
+
+/// The decision, or what stays where it is if that is as much: or else two places that hold as much would take turns.
+fn or_stays(stage: &mut Stage<'_, '_>, id: AppId, before: &AppState, decision: Decision) -> Decision {
+    stage.rebook(id, &decision.state, before);
+    stage.apps[id.index()] = before.clone();
+    let stays = decide_tiers(stage, id, Mode::NothingNew);
+    stage.look_around(id);
+    let worth = |stage: &Stage<'_, '_>, of: &Decision| {
+        (Reverse(misses(stage, id, &of.state)), measure(stage, id, &of.state, &of.placed))
+    };
+    if worth(stage, &stays) >= worth(stage, &decision) {
+        return stays;
+    }
+    stage.rebook(id, &stays.state, &decision.state);
+    decision
 }
 
 /// By how many groups a state misses the spread of its app.

@@ -243,3 +243,25 @@ fn what_runs_in_more_groups_than_allowed_gathers_in_one() {
         assert_eq!(fleet.schedule().apps, target.apps);
     }
 }
+
+/// Neither cluster holds both workloads whole, and each looks the larger one from the other.
+#[test]
+fn an_app_does_not_go_where_no_more_of_it_fits() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("b", "p", 4, "cpu=4000");
+    let app = fleet.app("web", Strategy::StaticWeight).workload(WorkloadKind::Deployment, "first", 1, "cpu=1500");
+    let app = app.workload(WorkloadKind::Deployment, "second", 4, "cpu=3000").spread(TopologyKey::Cluster, 1, Some(1));
+    fleet.add(app);
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "web").as_str(), fleet.seats_of(&target, "web", 1).as_str()), ("a=1", "a=4"));
+    fleet.record_target(&target);
+    fleet.pool("a", "p", 4, "cpu=3000");
+    let target = fleet.schedule();
+    assert!(target.settled);
+    assert_eq!((fleet.seats(&target, "web").as_str(), fleet.seats_of(&target, "web", 1).as_str()), ("a=1", "a=3"));
+    let short = Deficit::Unplaced { workload: 1, replicas: 1, wanted: 4, displaced: 1 };
+    assert_eq!(target.apps[0].deficits, [short]);
+    fleet.record_target(&target);
+    let again = fleet.schedule();
+    assert_eq!(again.apps[0].seats, target.apps[0].seats);
+}
