@@ -55,7 +55,7 @@ fn broken(fleet: &CrowdedFleet, before: &Seats, now: &Compiled) -> Vec<String> {
         spread(fleet, app, before, now, &mut broken);
     }
     groups(fleet, before, after, &mut broken);
-    quotas(fleet, before, after, &mut broken);
+    quotas(fleet, (before, now), after, &mut broken);
     rooms(fleet, after, &mut broken);
     broken
 }
@@ -118,10 +118,16 @@ fn groups(fleet: &CrowdedFleet, before: &Seats, after: &Seats, broken: &mut Vec<
 }
 
 /// What a team asks for is no more than it may, or no more than it did.
-fn quotas(fleet: &CrowdedFleet, before: &Seats, after: &Seats, broken: &mut Vec<String>) {
+fn quotas(
+    fleet: &CrowdedFleet,
+    (before, now): (&Seats, &Compiled),
+    after: &Seats,
+    broken: &mut Vec<String>,
+) {
     let of_team = |app: usize, _: usize| fleet.wishes.get(app).is_some_and(|wish| wish.team == 0);
     let totals = [fleet.limits.cpus.map(|cpus| cpus * 1000), fleet.limits.pods, fleet.limits.deployments];
-    let (had, has) = (before.asked(fleet, None, &of_team), after.asked(fleet, None, &of_team));
+    let (mut had, has) = (before.asked(fleet, None, &of_team), after.asked(fleet, None, &of_team));
+    had[2] = had[2].max(deployments_before(fleet, before, now));
     for (name, ((had, has), most)) in ["CPU", "pods", "Deployments"].iter().zip(had.iter().zip(has).zip(totals)) {
         if most.is_some_and(|most| has > most && has > *had) {
             broken.push(format!("team t0 asks for {has} of {name}, and may for {most:?}; it did for {had}"));
@@ -137,6 +143,20 @@ fn quotas(fleet: &CrowdedFleet, before: &Seats, after: &Seats, broken: &mut Vec<
             ));
         }
     }
+}
+
+/// The Deployments of team t0 that were there as far as the record tells: those of no replicas where their app was selected.
+/// An app may have others than it had, and no record says which.
+fn deployments_before(fleet: &CrowdedFleet, before: &Seats, now: &Compiled) -> u32 {
+    let mut found = 0;
+    for (app, wish) in fleet.wishes.iter().enumerate().filter(|(_, wish)| wish.team == 0) {
+        let placed = now.record.apps.get(&("t0".into(), format!("a{app}").into()));
+        let selected = placed.map_or(0, |placed| placed.clusters.len()).max(before.clusters(app).len());
+        for (workload, (replicas, _)) in wish.workloads.iter().enumerate() {
+            found += if *replicas > 0 { before.by_cluster(app, workload).len() } else { selected };
+        }
+    }
+    u32::try_from(found).unwrap_or(u32::MAX)
 }
 
 /// Nodes hold what is placed on them: what ignores room aside.

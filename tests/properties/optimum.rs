@@ -93,12 +93,12 @@ fn is_open(compiled: &Compiled, fleet: &CrowdedFleet, seats: &Seats, app: usize,
     }
     match members.first() {
         Some(first) if *first != app => selected(compiled, *first).contains(&cluster),
-        // the first goes where all may be
+        // the first goes where all may be, which have the keys that these are spread over
         _ => members.iter().all(|member| {
-            fleet
-                .wishes
-                .get(*member)
-                .is_some_and(|wish| fleet.may_come(&Wish { weights: None, ..wish.clone() }, cluster))
+            fleet.wishes.get(*member).is_some_and(|wish| {
+                fleet.may_come(&Wish { weights: None, ..wish.clone() }, cluster)
+                    && fleet.groups(wish, cluster).iter().all(Option::is_some)
+            })
         }),
     }
 }

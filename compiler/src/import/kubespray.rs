@@ -124,11 +124,18 @@ fn nodes(
         variables
     };
     let mut nodes = Vec::new();
+    let mut groups = Vec::new();
+    for (group, members) in inventory.memberships() {
+        let mut variables = inventory.group_variables(&group);
+        variables.extend(of_file("group_vars", &group));
+        groups.push((group, members, variables));
+    }
     for host in inventory.nodes() {
         let mut variables = Variables::new();
-        for group in inventory.groups_of(&host) {
-            variables.extend(inventory.group_variables(&group));
-            variables.extend(of_file("group_vars", &group));
+        for (group, members, of_group) in &groups {
+            if group == "all" || members.contains(&host) {
+                variables.extend(of_group.clone());
+            }
         }
         variables.extend(inventory.host_variables(&host));
         variables.extend(of_file("host_vars", &host));

@@ -7,6 +7,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::base::name::{NameRule, check};
 use crate::base::quantity::{Quantity, amount};
 use crate::base::{Resources, SmolStr};
 
@@ -23,9 +24,14 @@ const NODE_PORTS: &str = "services.nodeports";
 #[must_use]
 pub fn is_counted(name: &str) -> bool {
     match name.split_once(OF_CLASS) {
-        Some((class, counted)) => !class.is_empty() && matches!(counted, STORAGE | CLAIMS),
+        Some((class, counted)) => is_name(class) && matches!(counted, STORAGE | CLAIMS),
         None => matches!(name, STORAGE | LOAD_BALANCERS | NODE_PORTS),
     }
+}
+
+/// Whether a storage class, or a plural with its group, can be called so.
+fn is_name(name: &str) -> bool {
+    check(NameRule::Dns1123Subdomain, name).is_ok()
 }
 
 /// What a resource of a quota counts, if it is objects: their plural name, with the group where there is one
@@ -61,7 +67,7 @@ pub fn unit(name: &str) -> Option<&str> {
         None if matches!(name, "cpu" | "memory" | "ephemeral-storage" | "pods") => Some(name),
         None if name.starts_with("hugepages-") => Some(name),
         // Objects are counted in whole ones, as pods are.
-        None if name == "count/pods" || objects(name).is_some_and(|plural| !plural.is_empty()) => Some("pods"),
+        None if name == "count/pods" || objects(name).is_some_and(is_name) => Some("pods"),
         None => None,
     }
 }
@@ -98,6 +104,32 @@ pub fn of_pod(controller: &Value, pod_spec: &Value) -> Resources {
         sum.add(&one(CLAIMS.into()), 1);
     }
     sum
+}
+
+/// What is wrong with the sizes that claims ask for, by pointer into the object: those of a claim, and of the templates of a
+/// StatefulSet. What is not stated counts as nothing, and Kubernetes refuses it as well.
+#[must_use]
+pub fn wrong_sizes(group: &str, kind: &str, object: &Value) -> Vec<(String, String)> {
+    let of = |at: &str, claim: &Value| {
+        let wrong = match claim.pointer("/spec/resources/requests/storage") {
+            None | Some(Value::Null) => "a claim asks for storage: expected a size such as 10Gi".to_owned(),
+            Some(size) => match Quantity::deserialize(size) {
+                Ok(size) if !size.is_negative() => return None,
+                Ok(_) => format!("{size} is negative: expected a size such as 10Gi"),
+                Err(wrong) => wrong.to_string(),
+            },
+        };
+        Some((format!("{at}/spec/resources/requests/storage"), wrong))
+    };
+    match (group, kind) {
+        ("", "PersistentVolumeClaim") => of("", object).into_iter().collect(),
+        ("apps", "StatefulSet") => {
+            let templates = object.pointer("/spec/volumeClaimTemplates").and_then(Value::as_array);
+            let each = templates.into_iter().flatten().enumerate();
+            each.filter_map(|(at, claim)| of(&format!("/spec/volumeClaimTemplates/{at}"), claim)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn of_claim(claim: &Value) -> Resources {
@@ -217,6 +249,8 @@ mod tests {
             ("gold.storageclass.storage.k8s.io/persistentvolumeclaims", true),
             ("gold.storageclass.storage.k8s.io/pods", false),
             (".storageclass.storage.k8s.io/requests.storage", false),
+            ("a b.storageclass.storage.k8s.io/requests.storage", false),
+            ("GOLD.storageclass.storage.k8s.io/requests.storage", false),
             ("limits.storage", false),
             ("services.clusterips", false),
             ("requests.cpu", false),

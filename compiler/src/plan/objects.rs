@@ -74,7 +74,8 @@ pub(super) fn objects(
                         Some(index) => {
                             shares.get(index).and_then(|s| s.get(&cluster)).and_then(|share| share.bounds).map(
                                 |(min, max)| {
-                                    let stated = overridden(fleet, id, all, cluster, number as usize);
+                                    let variant = variants.of(cluster).workloads.get(index);
+                                    let stated = variant.is_some_and(|variant| variant.bounds.is_some());
                                     if stated { Fill::AsIs } else { Fill::Bounds { min, max } }
                                 },
                             )
@@ -103,16 +104,6 @@ fn allowed(only: Option<&ClusterSet>, cluster: ClusterId) -> bool {
 
 fn none_of(workload: &Workload) -> ClusterShare {
     ClusterShare { replicas: 0, completions: workload.completions, bounds: None }
-}
-
-/// Whether overrides state the bounds of an autoscaler in a cluster: then they count, as replicas that they state do.
-fn overridden(fleet: &Fleet, id: AppId, all: &Variants, cluster: ClusterId, object: usize) -> bool {
-    let bounds = |value: &serde_json::Value| {
-        ["/spec/minReplicas", "/spec/maxReplicas"].map(|field| value.pointer(field).cloned())
-    };
-    let written = fleet.app(id).objects.get(object).map(|object| bounds(&object.template.value()));
-    let after = all.objects(fleet, id, cluster).get(object).map(|template| bounds(&template.value()));
-    written != after
 }
 
 fn fill(workload: &Workload, variants: &AppVariants, index: usize, cluster: ClusterId, share: ClusterShare) -> Fill {

@@ -590,6 +590,7 @@ impl AppFixture {
                 replicas: written.get(&cluster).copied(),
                 completions: false,
                 first_ordinal: 0,
+                bounds: None,
             });
             Variant::of_workloads(each.collect())
         };

@@ -277,7 +277,11 @@ impl Stage<'_, '_> {
             if let Some(autoscaled) = w.autoscaled {
                 let seats: Vec<u32> = here.iter().map(|(_, replicas)| *replicas).collect();
                 let bounds = autoscaled.bounds(&seats, w.share == Share::Everywhere);
-                counts.extend(here.iter().zip(bounds).map(|((c, _), of)| (workload, *c, autoscaled.counted(of))));
+                let stated = |cluster| variants.apps[id.index()].of(cluster).workloads[workload].bounds;
+                let counted = |((cluster, _), of): (&(ClusterId, u32), (u32, u32))| {
+                    (workload, *cluster, autoscaled.counted(stated(*cluster).unwrap_or(of)))
+                };
+                counts.extend(here.iter().zip(bounds).map(counted));
                 continue;
             }
             for (cluster, replicas) in here {

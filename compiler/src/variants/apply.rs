@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::issues::{ImageUse, Issue};
 use super::{AppVariants, Variant, WorkloadVariant, labels, ordinals, pods, rights};
 use crate::api::Plaintext;
-use crate::base::{Resources, SmolStr, Span};
+use crate::base::{Path, Resources, SmolStr, Span};
 use crate::diag::{Place, codes};
 use crate::kinds::counted;
 use crate::kinds::native::{self, FieldProblem};
@@ -102,9 +102,14 @@ impl Build<'_> {
                 replicas: written.replicas,
                 completions: written.completions,
                 first_ordinal: ordinals::first(workload.kind, &value),
+                bounds: workload.autoscaled.and_then(|autoscaled| {
+                    let written = self.app.objects.get(autoscaled.object)?;
+                    stated_bounds(&written.template.value(), &objects.get(autoscaled.object)?.value())
+                }),
             });
         }
         self.added_parts(&objects, &mut sheet.issues);
+        self.wrong_fields(&objects, &mut sheet.issues);
         let counted = self.counted(&objects);
         let built = Built { objects, late: Vec::new() };
         Variant { workloads, counted, rules, vars, built: OnceLock::from(built) }
@@ -121,6 +126,22 @@ impl Build<'_> {
             (!counts.is_empty()).then_some((index, counts))
         };
         self.app.objects.iter().zip(objects).enumerate().filter_map(of).collect()
+    }
+
+    /// Sizes of claims and first numbers of pods that Kubernetes refuses: they would count as nothing.
+    fn wrong_fields(&self, objects: &[Arc<Template>], issues: &mut Vec<Issue>) {
+        for (index, (object, now)) in self.app.objects.iter().zip(objects).enumerate() {
+            let (group, kind) = (object.key.group.as_str(), object.key.kind.as_str());
+            if !matches!((group, kind), ("", "PersistentVolumeClaim") | ("apps", "StatefulSet")) {
+                continue;
+            }
+            let now = now.value();
+            let wrong = counted::wrong_sizes(group, kind, &now);
+            for (pointer, wrong) in wrong.into_iter().chain(ordinals::wrong_start(kind, &now)) {
+                let path = Path::parse(&pointer).unwrap_or_default();
+                issues.push(pods::of_field(codes::manifests::WRONG_NATIVE_TYPE, path, &wrong, (object, index)));
+            }
+        }
     }
 
     /// Parts of sets that no manifest has: nothing would count their pods.
@@ -286,6 +307,17 @@ impl Build<'_> {
             completions: own.completions.is_some() && first.completions == second.completions,
         }
     }
+}
+
+/// The bounds of an autoscaler after overrides, if they are others than before. Numbers that are none the schema of the kind
+/// has refused.
+fn stated_bounds(before: &Value, after: &Value) -> Option<(u32, u32)> {
+    let fields = |value: &Value| ["/spec/minReplicas", "/spec/maxReplicas"].map(|field| value.pointer(field).cloned());
+    let (before, after) = (fields(before), fields(after));
+    let number = |of: &Option<Value>| of.as_ref().and_then(Value::as_u64).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    let [least, most] = &after;
+    let least = number(least).unwrap_or(1);
+    (before != after).then(|| (least, number(most).unwrap_or(least)))
 }
 
 /// What overrides make of a part of a set: its count, where it is another than the manifest's, and its pods. A part that

@@ -82,6 +82,9 @@ pub struct WorkloadVariant {
     pub completions: bool,
     /// The number of its first pod: `spec.ordinals.start` of a StatefulSet.
     pub first_ordinal: u32,
+    /// The bounds of its autoscaler, least and most, where an override states others than the manifest: they count in place
+    /// of its share.
+    pub bounds: Option<(u32, u32)>,
 }
 
 impl Variant {

@@ -20,6 +20,14 @@ pub(super) fn first(kind: WorkloadKind, object: &Value) -> u32 {
     start.and_then(Value::as_u64).map_or(0, |start| u32::try_from(start).unwrap_or(u32::MAX))
 }
 
+/// What is wrong with the number of the first pod, by pointer.
+pub(super) fn wrong_start(kind: &str, object: &Value) -> Option<(String, String)> {
+    const AT: &str = "/spec/ordinals/start";
+    let start = object.pointer(AT).filter(|start| kind == "StatefulSet" && !start.is_null())?;
+    let fits = start.as_i64().is_some_and(|start| (0..=i64::from(i32::MAX)).contains(&start));
+    (!fits).then(|| (AT.to_owned(), format!("{start} is no number of a pod: expected 0 to {}", i32::MAX)))
+}
+
 /// The numbers of the pods that a cluster may run; the last is not one of them.
 struct Range {
     first: u32,
@@ -66,14 +74,15 @@ fn ranges(
         let variant = variants.of(cluster).workloads.get(index).filter(|_| workload.autoscaled.is_none())?;
         variant.replicas
     };
+    let scaled = |cluster: ClusterId| variants.of(cluster).workloads.get(index)?.bounds.map(|(_, most)| most);
     let mut most: BTreeMap<ClusterId, u32> = allowed
         .map(|cluster| (cluster, phases.iter().map(|phase| most_in(phase, cluster)).max().unwrap_or(0)))
         .filter(|(_, most)| *most > 0)
-        .map(|(cluster, most)| (cluster, written(cluster).unwrap_or(most)))
+        .map(|(cluster, most)| (cluster, written(cluster).or_else(|| scaled(cluster)).unwrap_or(most)))
         .collect();
     for (cluster, replicas) in recorded(fleet, record, id, workload) {
         let most = most.entry(cluster).or_default();
-        *most = written(cluster).unwrap_or_else(|| (*most).max(replicas));
+        *most = written(cluster).or_else(|| scaled(cluster)).unwrap_or_else(|| (*most).max(replicas));
     }
     let range = |(cluster, most): (ClusterId, u32)| {
         let first = variants.of(cluster).workloads.get(index)?.first_ordinal;
@@ -82,11 +91,16 @@ fn ranges(
     most.into_iter().filter_map(range).collect()
 }
 
-/// The most replicas that a cluster may get: no more than there are, and what its rules allow there.
+/// The most replicas that a cluster may get: no more than there are, and what its rules allow there. Those bound what is
+/// divided, the minimum of an autoscaler; its maximum follows, and may all be in one cluster.
 fn most_in(workload: &Workload, cluster: ClusterId) -> u32 {
-    let all = workload.autoscaled.map_or(workload.replicas, |autoscaled| autoscaled.max);
     let bounds = bounds(workload, cluster);
-    if bounds.weight == 0 { 0 } else { bounds.max.map_or(all, |most| most.min(all)) }
+    match workload.autoscaled {
+        _ if bounds.weight == 0 => 0,
+        Some(autoscaled) if !autoscaled.policy.divides_max() => autoscaled.max,
+        Some(autoscaled) => bounds.max.map_or(autoscaled.max, |most| most.min(autoscaled.max)),
+        None => bounds.max.map_or(workload.replicas, |most| most.min(workload.replicas)),
+    }
 }
 
 /// What the record has of it, by cluster of the fleet; of what an autoscaler owns, the most that it may make of it there.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::issues::Issue;
 use crate::base::{Path, Seg, SmolStr};
-use crate::diag::{Origin, Place, codes};
+use crate::diag::{Code, Origin, Place, codes};
 use crate::kinds::counted;
 use crate::kinds::custom::CustomKind;
 use crate::kinds::pod::{self, PodError, PodFacts};
@@ -70,7 +70,12 @@ fn read_custom(
 fn issue(error: &PodError, at: &Path, object: &Object, index: usize) -> Issue {
     let mut path = at.clone();
     path.0.extend(Path::parse(&error.pointer()).unwrap_or_default().0);
-    let text = format!("`{}`: {}", path.dotted(), error.message);
+    of_field(codes::manifests::INVALID_POD, path, &error.message, (object, index))
+}
+
+/// What is wrong with a field of an object.
+pub(super) fn of_field(code: Code, path: Path, wrong: &str, (object, index): (&Object, usize)) -> Issue {
+    let text = format!("`{}`: {wrong}", path.dotted());
     let mut full = Path::default();
     if let Some(item) = object.item {
         full.0.push(Seg::Key("items".into()));
@@ -78,7 +83,7 @@ fn issue(error: &PodError, at: &Path, object: &Object, index: usize) -> Issue {
     }
     full.0.extend(path.0);
     let place = Place::Object(Origin { file: object.file, doc: object.doc, path: full });
-    Issue { code: codes::manifests::INVALID_POD, place, text, help: None, object: index }
+    Issue { code, place, text, help: None, object: index }
 }
 
 /// The claims that a StatefulSet makes for each of its pods (`spec.volumeClaimTemplates`): the data lies in the cluster

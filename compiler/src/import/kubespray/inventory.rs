@@ -178,20 +178,18 @@ impl Inventory {
         group.children.iter().for_each(|child| self.members(child, depth + 1, found));
     }
 
-    /// The groups that a host is in, the widest first: what a narrower one says counts.
-    pub(super) fn groups_of(&self, host: &str) -> Vec<SmolStr> {
-        let mut found: Vec<(usize, SmolStr)> = Vec::new();
-        for name in self.groups.keys().chain([&SmolStr::new_static("all")]) {
+    /// Every group with its hosts, the widest first: what a narrower one says counts.
+    pub(super) fn memberships(&self) -> Vec<(SmolStr, BTreeSet<SmolStr>)> {
+        let all = SmolStr::new_static("all");
+        let mut found: Vec<(usize, SmolStr, BTreeSet<SmolStr>)> = Vec::new();
+        for name in self.groups.keys().filter(|name| **name != all).chain([&all]) {
             let mut members = BTreeSet::new();
             self.members(name, 0, &mut members);
-            let all = name == "all";
-            if all || members.contains(host) {
-                found.push((if all { usize::MAX } else { members.len() }, name.clone()));
-            }
+            let size = if *name == all { usize::MAX } else { members.len() };
+            found.push((size, name.clone(), members));
         }
         found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        found.dedup();
-        found.into_iter().map(|(_, name)| name).collect()
+        found.into_iter().map(|(_, name, members)| (name, members)).collect()
     }
 
     pub(super) fn group_variables(&self, group: &str) -> Variables {

@@ -58,7 +58,7 @@ fn one(
                 }
             };
             let count = |seats: &BTreeMap<ClusterId, u32>| {
-                let counted = counts_as(facts, seats);
+                let counted = counts_as(inputs, app, (index, facts), seats);
                 let counted = counted.iter().filter(|(cluster, _)| quota.clusters.contains(**cluster));
                 counted.map(|(cluster, n)| amount(inputs, app, facts, index, (*cluster, *n), resource)).sum::<i128>()
             };
@@ -86,12 +86,21 @@ fn one(
 }
 
 /// What counts of a workload in each cluster: its replicas, or what its autoscaler may have there.
-fn counts_as(facts: &WorkloadFacts<'_>, seats: &BTreeMap<ClusterId, u32>) -> BTreeMap<ClusterId, u32> {
+fn counts_as(
+    inputs: &Inputs<'_>,
+    app: &AppFacts<'_>,
+    (index, facts): (usize, &WorkloadFacts<'_>),
+    seats: &BTreeMap<ClusterId, u32>,
+) -> BTreeMap<ClusterId, u32> {
     let Some(autoscaled) = facts.workload.autoscaled else { return seats.clone() };
     let replicas: Vec<u32> = seats.values().copied().collect();
     let bounds = autoscaled.bounds(&replicas, facts.is_copied());
-    let of = |(min, max)| if autoscaled.policy.counts_max { max } else { min };
-    seats.keys().copied().zip(bounds.into_iter().map(of)).collect()
+    let variants = &inputs.variants.apps[app.id.index()];
+    let of = |(cluster, share): (&ClusterId, (u32, u32))| {
+        let (min, max) = variants.of(*cluster).workloads[index].bounds.unwrap_or(share);
+        (*cluster, if autoscaled.policy.counts_max { max } else { min })
+    };
+    seats.keys().zip(bounds).map(of).collect()
 }
 
 /// The same for objects: what is in a cluster of the quota counts, each by itself. An app that was there may have other
@@ -107,7 +116,7 @@ fn objects(
     for app in apps {
         for cluster in quota.clusters.iter() {
             let of_pods = app.workloads.iter().enumerate().map(|(index, facts)| {
-                let counted = counts_as(facts, &facts.after);
+                let counted = counts_as(inputs, app, (index, facts), &facts.after);
                 counted.get(&cluster).map_or(0, |n| amount(inputs, app, facts, index, (cluster, *n), resource))
             });
             let count = in_cluster(inputs, app, cluster, resource) + of_pods.sum::<i128>();

@@ -115,7 +115,10 @@ fn usage(
             continue;
         }
         let count = match (w.autoscaled, seat.bounds) {
-            (Some(autoscaled), Some(bounds)) => autoscaled.counted(bounds),
+            (Some(autoscaled), Some(bounds)) => {
+                let variant = variants.apps.get(id.index()).and_then(|all| all.of(seat.cluster).workloads.get(index));
+                autoscaled.counted(variant.and_then(|variant| variant.bounds).unwrap_or(bounds))
+            }
             (Some(_), None) | (None, _) => seat.replicas,
         };
         let sum = counts.entry(key).or_default();
