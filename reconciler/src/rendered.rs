@@ -74,20 +74,25 @@ pub fn write(
     let mut edits = BTreeMap::new();
     for path in paths.into_iter().filter(|path| old.get(path) != new.get(path)) {
         let Some(place) = Place::of(wanted, &old, path) else { continue };
-        let (before, after) = (old.get(path), new.get(path));
-        if let Place::App(app, _) = place
-            && wanted.is_unrecorded(app)
-        {
+        let waits = match place {
+            Place::Free => false,
+            Place::App(app, _) if wanted.is_unrecorded(app) => true,
+            Place::App(app, cluster) => {
+                let (now, older) = paths_of(wanted, app, cluster)?;
+                let after = new.get(&now);
+                // One that is not there yet takes over what is there under an older name: both change, or neither does.
+                let before: Vec<&Vec<u8>> = match old.get(path) {
+                    Some(before) => vec![before],
+                    None => older.iter().filter_map(|path| old.get(path)).collect(),
+                };
+                !before.into_iter().all(|before| may_change(wanted, observation, app, cluster, before, after))
+            }
+        };
+        if waits {
             written.waiting.push(path.clone());
             continue;
         }
-        if let (Some(before), Place::App(app, cluster)) = (before, place)
-            && !may_change(wanted, observation, app, cluster, before, after)
-        {
-            written.waiting.push(path.clone());
-            continue;
-        }
-        edits.insert(path.clone(), after.cloned());
+        edits.insert(path.clone(), new.get(path).cloned());
     }
     if edits.is_empty() {
         return Ok(written);
@@ -143,7 +148,7 @@ fn with_old(before: &[u8], now: &[u8]) -> Option<Vec<u8>> {
 /// Whose file it is.
 #[derive(Clone, Copy)]
 enum Place {
-    /// Of an app that the fleet has, in a cluster that it has.
+    /// Of an app that the fleet has, under its name or one that it had before, in a cluster that it has.
     App(AppId, ClusterId),
     /// Generated Namespaces, or a file of an app or cluster that left the fleet.
     Free,
@@ -164,12 +169,23 @@ impl Place {
             [_, NAMESPACES] => Some(Self::Free),
             [cluster, team, file] => {
                 let app = file.strip_suffix(".yaml")?;
-                let known = fleet.app_id(team, app).zip(fleet.cluster_id(cluster));
+                let had = |id: &AppId| fleet.app(*id).previous_names.iter().any(|(t, a)| (&**t, &**a) == (*team, app));
+                let id = fleet.app_id(team, app).or_else(|| fleet.app_ids().find(had));
+                let known = id.zip(fleet.cluster_id(cluster));
                 Some(known.map_or(Self::Free, |(app, cluster)| Self::App(app, cluster)))
             }
             _ => None,
         }
     }
+}
+
+/// Where the file of an app in a cluster lies, and where it lay under its older names.
+fn paths_of(wanted: &Wanted, app: AppId, cluster: ClusterId) -> Result<(RepoPath, Vec<RepoPath>), PathError> {
+    let fleet = &wanted.compiled().fleet;
+    let (app, cluster) = (fleet.app(app), &fleet.cluster(cluster).name);
+    let path = |team: &str, app: &str| RepoPath::new(&format!("{cluster}/{team}/{app}.yaml"));
+    let older = app.previous_names.iter().map(|(team, app)| path(team, app)).collect::<Result<_, _>>()?;
+    Ok((path(&fleet.team(app.team).name, &app.name)?, older))
 }
 
 /// Deepest folder that is looked into: `<cluster>/<team>/<app>.yaml` has three names.

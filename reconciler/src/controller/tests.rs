@@ -46,9 +46,10 @@ fn order(now_secs: i64) -> ClusterOrder {
     }
 }
 
-/// What is wrong with a cluster that answers the probe of a turn.
-#[derive(Clone, Copy, PartialEq)]
+/// What is wrong with a cluster.
 enum Sickness {
+    /// Its probe comes to this.
+    Unprobed(ClusterError),
     /// No write is answered.
     Hangs,
     /// Nor is another probe, after so many seconds.
@@ -61,12 +62,15 @@ struct Sick(crate::simulated::SimulatedApi, Sickness);
 
 impl ClusterApi for Sick {
     fn identity(&mut self) -> Result<Identity, ClusterError> {
-        self.0.identity()
+        match &self.1 {
+            Sickness::Unprobed(error) => Err(error.clone()),
+            Sickness::Hangs | Sickness::Dark(_) | Sickness::Undiscovered => self.0.identity(),
+        }
     }
     fn served(&mut self) -> Result<Arc<Served>, ClusterError> {
         match self.1 {
             Sickness::Undiscovered => Err(ClusterError::Transient("the API server answers 503".into())),
-            Sickness::Hangs | Sickness::Dark(_) => self.0.served(),
+            Sickness::Hangs | Sickness::Dark(_) | Sickness::Unprobed(_) => self.0.served(),
         }
     }
     fn observe(&mut self, watches: &[Watch]) -> Vec<Result<Delta, ClusterError>> {
@@ -81,14 +85,14 @@ impl ClusterApi for Sick {
     fn write(&mut self, writes: &[Write]) -> Vec<Written> {
         let hung = || WriteError::Transient { message: "no answer within 30 s".into(), retry_after_secs: None };
         match self.1 {
-            Sickness::Undiscovered => self.0.write(writes),
+            Sickness::Undiscovered | Sickness::Unprobed(_) => self.0.write(writes),
             Sickness::Hangs | Sickness::Dark(_) => writes.iter().map(|_| Err(hung())).collect(),
         }
     }
     fn went_dark(&self) -> Option<Dark> {
         match self.1 {
             Sickness::Dark(after_secs) => Some(Dark { why: "no answer within 30 s".into(), after_secs }),
-            Sickness::Hangs | Sickness::Undiscovered => None,
+            Sickness::Hangs | Sickness::Undiscovered | Sickness::Unprobed(_) => None,
         }
     }
 }
@@ -165,6 +169,85 @@ fn what_is_not_seen_any_more_is_unknown() {
         assert_eq!((turn.is_moving, matches!(turn.outcome, Err(PassError::Cluster(_)))), (at == 110, true));
     }
     assert_eq!(memory.turn(&mut cluster.api(), &order(180), 180).seen.apps[&name].workloads.len(), 1);
+}
+
+/// What was seen counts for no longer than the cluster is looked at, whatever it is that keeps a turn from looking.
+#[test]
+fn what_a_turn_does_not_look_at_does_not_count() {
+    enum Cause {
+        Probe(ClusterError),
+        /// It is changed.
+        Cluster(fn(&SimulatedCluster)),
+        /// Its inventory is changed, and is read again after a write that came too late for it.
+        Inventory(fn(&str) -> String),
+        /// Inventories cannot be listed when they are read again.
+        Unlisted,
+        Order(fn(&mut ClusterOrder)),
+    }
+    let web = Key::new("apps", "Deployment", "default", "web");
+    let stored = Key::new("", "ConfigMap", "fleetwright-system", "inventory.shop.web");
+    let (held, unknown) = ((Health::Current, Some(3)), (Health::Unknown, None));
+    for (what, cause, expected) in [
+        ("Probe(Transient", Cause::Probe(ClusterError::Transient("no answer".into())), held),
+        ("Probe(NotConnected", Cause::Probe(ClusterError::NotConnected("no kubeconfig".into())), held),
+        ("Probe(Denied", Cause::Probe(ClusterError::Denied("401".into())), unknown),
+        ("Probe(NotServed", Cause::Probe(ClusterError::NotServed(GroupKind::new("", "Namespace"))), unknown),
+        ("Cluster(", Cause::Unlisted, unknown),
+        ("OtherCluster", Cause::Cluster(|cluster| cluster.store().uid = "uid-b".into()), unknown),
+        ("Superseded", Cause::Order(|order| order.term = 0), unknown),
+        (
+            "NotForward",
+            Cause::Order(|order| {
+                order.live_commit = CommitId("c0".into());
+                order.ancestors = Arc::new(["c0".into()].into());
+            }),
+            unknown,
+        ),
+        ("OtherFleet", Cause::Inventory(|text| text.replace("\"fleet\":\"f\"", "\"fleet\":\"g\"")), unknown),
+        ("Inventory(", Cause::Inventory(|_| "{".to_owned()), unknown),
+        // it is looked at all the same: what is gone since is seen to be gone
+        ("NotFetched", Cause::Order(|order| order.fetched_secs -= 301), (Health::NotFound, None)),
+    ] {
+        let cluster = SimulatedCluster::new("uid-a");
+        let mut memory = ClusterTurn::default();
+        let mut api = cluster.api();
+        memory.turn(&mut api, &order(100), 100);
+        cluster.tick();
+        let count = |turn: &super::turn::Turn| {
+            let app = &turn.seen.apps[&("shop".into(), "web".into())];
+            (app.health, app.workloads.get("apps/Deployment/web").map(|workload| workload.ready))
+        };
+        assert_eq!(count(&memory.turn(&mut api, &order(130), 130)), held, "{what}");
+        cluster.delete(&web);
+        let mut ordered: fn(&mut ClusterOrder) = |_| {};
+        let mut sick = None;
+        match cause {
+            Cause::Probe(error) => sick = Some(Sick(cluster.api(), Sickness::Unprobed(error))),
+            Cause::Cluster(change) => change(&cluster),
+            Cause::Order(change) => ordered = change,
+            Cause::Inventory(change) => {
+                cluster.edit(&stored, "somebody", |object| {
+                    let text = change(object["data"]["inventory"].as_str().expect("an inventory"));
+                    object["data"]["inventory"] = text.into();
+                });
+                memory.turn(&mut api, &order(135), 135);
+            }
+            Cause::Unlisted => {
+                cluster.edit(&stored, "somebody", |object| object["metadata"]["labels"]["x"] = "y".into());
+                memory.turn(&mut api, &order(135), 135);
+                cluster.store().faults.unlisted.insert(stored.kind.clone());
+            }
+        }
+        for at in [140, 150] {
+            let mut order = order(at);
+            ordered(&mut order);
+            let api: &mut dyn ClusterApi = if let Some(sick) = &mut sick { sick } else { &mut api };
+            let turn = memory.turn(api, &order, at);
+            let error = format!("{:?}", turn.outcome);
+            assert!(error.starts_with(&format!("Err({what}")), "{what}: {error}");
+            assert_eq!((count(&turn), turn.is_moving), (expected, at == 140 && expected != held), "{what} at {at}");
+        }
+    }
 }
 
 #[test]

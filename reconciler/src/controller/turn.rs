@@ -60,6 +60,37 @@ pub struct Turn {
     pub applied_objects: usize,
 }
 
+/// What a turn saw of the apps of its cluster.
+#[derive(Clone, Copy)]
+enum View {
+    /// What is there now.
+    New,
+    /// Nothing, and the cluster may only be slow to answer: what was seen holds until it counts as lost.
+    Old,
+    /// Nothing, of a cluster that goes on answering for as long as it answers probes, or of another one: what was seen must
+    /// not count for ever.
+    None,
+}
+
+impl View {
+    fn after(outcome: &Result<Report, PassError>) -> Self {
+        match outcome {
+            // It is looked at before it is asked how old the order is.
+            Ok(_) | Err(PassError::NotFetched(_)) => Self::New,
+            Err(PassError::Probe(ClusterError::Transient(_) | ClusterError::NotConnected(_))) => Self::Old,
+            Err(
+                PassError::Probe(ClusterError::NotServed(_) | ClusterError::Denied(_))
+                | PassError::Cluster(_)
+                | PassError::OtherCluster { .. }
+                | PassError::Superseded { .. }
+                | PassError::NotForward { .. }
+                | PassError::OtherFleet { .. }
+                | PassError::Inventory(_),
+            ) => Self::None,
+        }
+    }
+}
+
 impl ClusterTurn {
     /// Takes a turn: brings the cluster nearer to its order, and says what is seen.
     pub fn turn(&mut self, api: &mut dyn ClusterApi, order: &ClusterOrder, now_secs: i64) -> Turn {
@@ -127,18 +158,15 @@ impl ClusterTurn {
             self.capacity_secs = Some(now_secs);
         }
         let mut is_moving = outcome.as_ref().is_ok_and(|report| report.writes > 0);
-        match (&outcome, self.applier.book()) {
-            // While it may only be slow to answer, what was seen holds.
-            (Err(PassError::Probe(ClusterError::Transient(_) | ClusterError::NotConnected(_))), _) => {}
-            // It goes on answering for as long as it answers probes: what was seen must not count for ever.
-            (Err(PassError::Cluster(_)), _) => is_moving |= apps::unseen(&mut self.apps, now_secs),
-            (Ok(_) | Err(_), Some(book)) => {
+        match (View::after(&outcome), self.applier.book()) {
+            (View::New, Some(book)) => {
                 let live = self.applier.live();
                 let apps = apps::apps(&order.desired, book, live, &order.workload_keys, &self.apps, now_secs);
                 is_moving |= apps != self.apps;
                 self.apps = apps;
             }
-            (Ok(_) | Err(_), None) => {}
+            (View::New, None) | (View::Old, _) => {}
+            (View::None, _) => is_moving |= apps::unseen(&mut self.apps, now_secs),
         }
         let doomed = self.uid.as_deref().map(|uid| self.applier.doomed(&pass_order, uid, now_secs)).unwrap_or_default();
         let book = self.applier.book().into_iter().flat_map(BTreeMap::values);

@@ -1,7 +1,8 @@
 //! What observed capacity may be recorded: an observation alone ends no replica that finds no place elsewhere.
 //!
-//! Cluster by cluster: one whose shrinking would cost replicas keeps what is recorded of it, and holds back no other. Names
-//! decide nothing: what is refused is tried again beside what was admitted after it.
+//! Cluster by cluster: one whose shrinking would cost replicas keeps what is recorded of it, and holds back no other. What is
+//! refused is tried again beside what was admitted after it, so that what finds room in another cluster finds it whatever their
+//! names are. Of several that cost nothing alone and something together, those that come first by name are recorded.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +16,17 @@ use super::{Live, Proposal, Report, Situation, Urgency};
 /// What was refused when observed capacity was looked at last: that costs compiles, and lasts. It can be lost at any time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusals {
-    /// When, in seconds since 1970.
+    /// By cluster.
+    pub clusters: BTreeMap<SmolStr, Refusal>,
+}
+
+/// That the capacity which is observed in a cluster was not recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// When it was looked at, in seconds since 1970.
     pub at_secs: i64,
-    /// What people are told, by cluster.
-    pub clusters: BTreeMap<SmolStr, String>,
+    /// What people are told.
+    pub text: String,
 }
 
 impl Refusals {
@@ -58,11 +66,13 @@ pub(super) fn affordable(
     current: &Compiled,
     reports: &mut Vec<Report>,
 ) -> Result<(Option<Planned>, Refusals), Unrealised> {
-    let mut refusals = Refusals { at_secs: situation.now_secs, clusters: BTreeMap::new() };
+    let mut refusals = situation.refusals.cloned().unwrap_or_default();
     let Some(live) = &situation.live else { return Ok((None, refusals)) };
     let clerk = Clerk { situation, live, current, proposal };
     let mut outcome = Outcome::default();
     let mut untried = capacity::clusters(live, proposal);
+    // What is left out of this proposal was refused before, and is not looked at now.
+    refusals.clusters.retain(|cluster, _| !untried.contains(cluster));
     while !untried.is_empty() {
         clerk.admit(&untried, &mut outcome)?;
         // What one cluster loses may find room in another that was admitted later.
@@ -70,13 +80,15 @@ pub(super) fn affordable(
         untried = stale.map(|(cluster, _)| cluster.clone()).collect();
     }
     let Outcome { admitted, planned, refused } = outcome;
-    refusals.clusters = refused.into_iter().map(|(cluster, (text, _))| (cluster, text)).collect();
-    reports.extend(refusals.clusters.values().map(|text| Report::new(Urgency::Guarded, text)));
-    if refusals.clusters.is_empty() || planned.is_none() {
+    let texts: Vec<String> = refused.values().map(|(text, _)| text.clone()).collect();
+    reports.extend(texts.iter().map(|text| Report::new(Urgency::Guarded, text.as_str())));
+    let at_secs = situation.now_secs;
+    refusals.clusters.extend(refused.into_iter().map(|(cluster, (text, _))| (cluster, Refusal { at_secs, text })));
+    if texts.is_empty() || planned.is_none() {
         return Ok((planned, refusals));
     }
     // Who reads what was recorded reads what was not.
-    let body = refusals.clusters.values().map(String::as_str).collect::<Vec<_>>().join("\n");
+    let body = texts.join("\n");
     let proposal = Proposal { body, ..capacity::of_clusters(live, proposal, &admitted) };
     Ok((realise(situation, &proposal, Some(current))?, refusals))
 }

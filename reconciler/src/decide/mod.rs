@@ -29,7 +29,7 @@ use fleetwright_compiler::{CompileError, Compiled, compile};
 
 use crate::commit::Cause;
 use crate::state::Unreadable;
-pub use affordable::Refusals;
+pub use affordable::{Refusal, Refusals};
 pub use planned::{Planned, Unrealised, realise};
 pub(crate) use planned::{refusal_text, write_placements};
 pub use proposal::{Intents, Proposal, key};

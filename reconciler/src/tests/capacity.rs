@@ -185,7 +185,7 @@ fn nodes_of<const N: usize>(of: [(&str, u32, i128); N]) -> Observation {
     all
 }
 
-/// Names decide nothing: what one cluster loses may find room in one that is admitted after it.
+/// Whatever the clusters are called: what one loses may find room in one that is admitted after it.
 #[test]
 fn what_costs_nothing_beside_another_is_recorded_with_it_and_a_refusal_is_no_work_for_every_tick() {
     for (loses, gains, costs) in [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")] {
@@ -214,6 +214,48 @@ fn what_costs_nothing_beside_another_is_recorded_with_it_and_a_refusal_is_no_wor
         // and where it ends, so does what is told
         assert_eq!(tick(&world, &nodes_of([(loses, 1, 50), (gains, 4, 1500), (costs, 4, 1500)])), []);
     }
+}
+
+/// What one cluster is refused holds nothing back that another shows later, and is told until it is looked at again.
+#[test]
+fn a_refusal_delays_no_other_cluster() {
+    let mut files = fleet();
+    files.retain(|path, _| !path.starts_with("teams/t/web/"));
+    app(&mut files, "stays", 3, ", clusters: {names: [a]}");
+    let world = World::live(&files);
+    let of = |a: i128, b: u32| nodes_of([("a", 1, a), ("b", b, 1500)]);
+    assert_eq!(tick(&world, &nodes_of([("a", 4, 1500), ("b", 4, 1500)])), [Cause::Capacity]);
+    // how much later, milli-CPU of a's node, nodes of b; what is recorded, and how many find no place in a
+    for (later, a, b, recorded, short) in [
+        (601, 50, 4, None, 3),
+        (60, 50, 5, Some("Record the capacity of b"), 3),
+        (1, 50, 5, None, 3),
+        // looked at again once the commit of b is ten minutes old, and not before
+        (598, 250, 6, None, 3),
+        (1, 250, 6, Some("Record the capacity of b"), 1),
+        (1, 50, 6, None, 1),
+    ] {
+        world.later(later);
+        let advanced = world.advance_seeing(Some(&of(a, b))).unwrap();
+        let subjects: Vec<&str> = advanced.pushed.iter().map(crate::advance::Pushed::subject).collect();
+        assert_eq!(subjects, recorded.into_iter().collect::<Vec<_>>(), "{later}, {a}, {b}");
+        let says = format!("in a would leave {short} more replicas");
+        assert!(advanced.reports.iter().any(|report| report.text.contains(&says)), "{later}: {:?}", advanced.reports);
+    }
+}
+
+/// Of two that cost nothing alone, and something together, the first by name is recorded.
+#[test]
+fn of_two_that_cannot_both_shrink_one_does() {
+    let mut files = fleet();
+    files.retain(|path, _| !path.starts_with("teams/t/web/"));
+    app(&mut files, "either", 3, ", clusters: {names: [a, b]}");
+    let world = World::live(&files);
+    assert_eq!(tick(&world, &nodes_of([("a", 4, 1500), ("b", 4, 1500)])), [Cause::Capacity]);
+    world.later(601);
+    let advanced = world.advance_seeing(Some(&nodes_of([("a", 1, 50), ("b", 1, 50)]))).unwrap();
+    assert_eq!(advanced.pushed[0].subject(), "Record the capacity of a");
+    assert_eq!(world.seats("either"), seats([("b", 3)]));
 }
 
 /// What finds no room any more leaves in the steps of its app, beside replicas that never become ready again.

@@ -163,3 +163,46 @@ fn what_is_not_recorded_stays_as_it_is() {
     assert_eq!(world.live_text("placements/t.yaml"), placements);
     assert_eq!(render(&world, None).unwrap(), Written::default());
 }
+
+/// What is there under an older name of an app is the app's: it goes when the file under the new name comes, and not before.
+#[test]
+fn a_renamed_app_has_a_file_all_the_time() {
+    let world = World::live(&rendered_fleet());
+    render(&world, None).unwrap();
+    let before = world.files("rendered");
+    let mut files = rendered_fleet();
+    let intent = files.remove("teams/t/web/app.yaml").unwrap();
+    let manifest = files.remove("teams/t/web/web.yaml").unwrap();
+    let intent = intent.replace("{name: web}", "{name: front}");
+    let with = |replicas: u32, files: &mut super::world::Files| {
+        let intent = intent.replace("  namespace: t\n", "  namespace: t\n  previousNames: [t/web]\n");
+        files.insert("teams/t/front/app.yaml".into(), intent);
+        let manifest = manifest.replace("replicas: 6", &format!("replicas: {replicas}"));
+        files.insert("teams/t/front/web.yaml".into(), manifest);
+    };
+    // renamed, and fewer: that is not lowered blindly under another name either
+    with(3, &mut files);
+    world.commit_main(&files);
+    world.advance().unwrap();
+    let both = ["a/t/front.yaml", "a/t/web.yaml", "b/t/front.yaml", "b/t/web.yaml", "c/t/front.yaml", "c/t/web.yaml"];
+    assert_eq!(render(&world, None).unwrap(), Written { commit: None, waiting: paths(&both) });
+    // as many as before, and somebody removed what is recorded of it before that was rendered
+    with(6, &mut files);
+    world.commit_main(&files);
+    world.advance().unwrap();
+    let recorded = world.live_text("placements/t.yaml");
+    world.edit_live(|files| {
+        let text = files["placements/t.yaml"].replace('"', "");
+        let kept = text.split("- app: ").filter(|block| !block.starts_with("front\n")).collect::<Vec<_>>();
+        files.insert("placements/t.yaml".into(), kept.join("- app: "));
+    });
+    let old = ["a/t/web.yaml", "b/t/web.yaml", "c/t/web.yaml"];
+    assert_eq!(render(&world, None).unwrap(), Written { commit: None, waiting: paths(&old) });
+    assert_eq!(world.files("rendered"), before);
+    world.advance().unwrap();
+    assert_eq!(world.live_text("placements/t.yaml"), recorded);
+    let written = render(&world, None).unwrap();
+    assert!(written.commit.is_some() && written.waiting.is_empty(), "{written:?}");
+    let names: Vec<String> = world.files("rendered").into_keys().filter(|name| name.starts_with("a/")).collect();
+    assert_eq!(names, ["a/_namespaces.yaml", "a/t/front.yaml", "a/t/other.yaml"]);
+}

@@ -2,7 +2,7 @@
 //!
 //! At most one commit in ten minutes for the whole fleet, so that autoscalers do not fill the history; of the clusters of
 //! one, those that would cost replicas are left out ([`affordable`](crate::decide)), and looked at again after as long, so that
-//! finding them does not cost its compiles in every tick. A cluster that does not answer, or whose nodes could not be read,
+//! finding them does not cost its compiles in every tick; others do not wait for that. A cluster that does not answer, or whose nodes could not be read,
 //! keeps what is recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +36,7 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
     let now = view.situation.now_secs;
     let mut record = live.record.clone();
     let mut changed = Vec::new();
+    let mut due = Vec::new();
     for cluster in &current.fleet.clusters {
         let Some(seen) = observation.clusters.get(&cluster.name) else { continue };
         let Some(doc) = document(seen) else { continue };
@@ -52,22 +53,32 @@ pub fn propose(view: &View<'_>, reports: &mut Vec<Report>) -> Result<Option<Prop
             ));
             continue;
         }
-        if live.state.capacities.get(&cluster.name).is_none_or(|recorded| differs(recorded, &doc)) {
+        if recorded.is_none_or(|recorded| differs(recorded, &doc)) {
+            if let Some(refusal) = view.situation.refusals.and_then(|refusals| refusals.clusters.get(&cluster.name)) {
+                let report = Report::new(Urgency::Guarded, refusal.text.as_str());
+                let age_secs = now.saturating_sub(refusal.at_secs);
+                if (0..EVERY_SECS).contains(&age_secs) {
+                    // It alone: what others show does not wait for it.
+                    reports.push(report);
+                    continue;
+                }
+                // It is looked at again, unless a commit was made since: then after that commit's time.
+                if (0..EVERY_SECS.saturating_mul(2)).contains(&age_secs) {
+                    due.push(report);
+                }
+            }
             record.put_state(path(&cluster.name)?, &doc);
             changed.push(cluster.name.as_str());
         }
     }
-    let refused =
-        view.situation.refusals.filter(|refused| (0..EVERY_SECS).contains(&now.saturating_sub(refused.at_secs)));
-    let refused: Vec<&String> = changed.iter().filter_map(|cluster| refused?.clusters.get(*cluster)).collect();
-    reports.extend(refused.iter().map(|text| Report::new(Urgency::Guarded, text.as_str())));
     let of_capacity =
         |c: &&crate::commit::LiveCommit| c.trailers.as_ref().is_some_and(|trailers| trailers.cause == Cause::Capacity);
     let last = live.history.iter().find(of_capacity);
-    if changed.is_empty()
-        || !refused.is_empty()
-        || last.is_some_and(|last| now.saturating_sub(last.time_secs) < EVERY_SECS)
-    {
+    if changed.is_empty() {
+        return Ok(None);
+    }
+    if last.is_some_and(|last| now.saturating_sub(last.time_secs) < EVERY_SECS) {
+        reports.extend(due);
         return Ok(None);
     }
     if let Some(report) = clock::distrust(view) {
