@@ -196,3 +196,40 @@ fn a_written_count_is_the_length_of_a_range() {
     let said = compiled(&of(&[set(10), scaler])).err().unwrap_or_default();
     assert!(said.contains("a (db-0 to db-9) and b (db-3 to db-12)"), "{said}");
 }
+
+/// The maximum of an autoscaler follows no bound of what is divided, and what an override makes of it counts.
+#[test]
+fn what_an_autoscaler_may_reach_is_the_length_of_a_range() {
+    let divide = json!([{ "match": { "kind": "StatefulSet" }, "divide": true }]);
+    let scaler = json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": { "name": "db" },
+        "spec": {
+            "scaleTargetRef": { "apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db" },
+            "minReplicas": 2, "maxReplicas": 10,
+        },
+    });
+    let of = |start: i64, per_cluster: Value, most: Option<u32>| {
+        let start = json!({ "spec": { "ordinals": { "start": start } } });
+        let mut overrides =
+            vec![json!({ "target": { "kind": "StatefulSet" }, "clusters": { "names": ["b"] }, "patch": start })];
+        overrides.extend(most.map(|most| {
+            json!({ "target": { "kind": "HorizontalPodAutoscaler" }, "patch": { "spec": { "maxReplicas": most } } })
+        }));
+        let spec = json!({
+            "namespace": "t",
+            "placement": { "replicas": { "strategy": "DynamicWeight", "perCluster": per_cluster } },
+            "objects": divide,
+            "overrides": overrides,
+        });
+        let fleet = fleet(10, None, &json!([]), None).app("t", "db", spec, &[set(10), scaler.clone()]);
+        compiled(&fleet).map(|compiled| fleet.placed(&compiled))
+    };
+    let said = |fleet: Result<FleetBuilder, String>| fleet.err().unwrap_or_default();
+    let most = json!({ "max": 2 });
+    assert!(said(of(4, most.clone(), None)).contains("a (db-0 to db-9) and b (db-4 to db-13)"));
+    let apart = of(10, most.clone(), None).expect("ten from 0 and from 10");
+    assert_eq!(compiled(&apart).map(|_| ()), Ok(()), "as it is recorded");
+    assert!(said(of(10, most.clone(), Some(50))).contains("a (db-0 to db-49) and b (db-10 to db-59)"));
+    let odd = said(of(-1, most, None));
+    assert!(odd.contains("`spec.ordinals.start`: -1 is no number of a pod: expected 0 to 2147483647"), "{odd}");
+}

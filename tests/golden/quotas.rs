@@ -171,6 +171,39 @@ fn what_objects_ask_for_is_counted_after_overrides() {
     }
 }
 
+/// What an override makes of an autoscaler's maximum counts, and a size that nobody can read is no way around a quota.
+#[test]
+fn what_overrides_and_odd_sizes_ask_for_is_counted() {
+    let scaler = json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": { "name": "web" },
+        "spec": {
+            "scaleTargetRef": { "apiVersion": "apps/v1", "kind": "Deployment", "name": "web" },
+            "minReplicas": 2, "maxReplicas": 4,
+        },
+    });
+    let spec = json!({
+        "namespace": "t", "placement": { "replicas": { "strategy": "StaticWeight" } },
+        "overrides": [{ "target": { "kind": "HorizontalPodAutoscaler" }, "patch": { "spec": { "maxReplicas": 50 } } }],
+    });
+    let quota = |pods: u32| json!({ "hard": { "pods": pods } });
+    let of = |pods: u32| compiled(&fleet(&quota(pods), 1).app("t", "web", spec.clone(), &[web(1), scaler.clone()]));
+    assert_eq!((replicas(&of(100)), short(&of(100))), (2, Vec::new()));
+    assert_eq!(short(&of(99)), ["the team's quota allows 99 pods: 0 are used, 100 more are asked for"]);
+
+    for size in [json!("9223372036854775808"), json!("abc"), json!("-1Gi"), json!(null)] {
+        let mut volume = claim("gold", "10Gi");
+        volume["apiVersion"] = json!("v1");
+        volume["kind"] = json!("PersistentVolumeClaim");
+        volume["metadata"] = json!({ "name": "cache" });
+        volume["spec"]["resources"]["requests"]["storage"] = size.clone();
+        let fleet = fleet(&quota(9), 1).app("t", "web", json!({ "namespace": "t" }), &[web(1), volume]);
+        let files = fleet.files().expect("the paths are inside");
+        let refused = compile(&Session::new(), &Overlay::same(&files), &Scenario::default()).err();
+        let said = format!("{refused:?}");
+        assert!(said.contains("`spec.resources.requests.storage`: "), "{size}: {said}");
+    }
+}
+
 /// The parts of a set count like other pods: a head and workers with 10 Gi each.
 #[test]
 fn storage_of_the_parts_of_a_set_is_counted() {

@@ -118,12 +118,7 @@ fn groups(fleet: &CrowdedFleet, before: &Seats, after: &Seats, broken: &mut Vec<
 }
 
 /// What a team asks for is no more than it may, or no more than it did.
-fn quotas(
-    fleet: &CrowdedFleet,
-    (before, now): (&Seats, &Compiled),
-    after: &Seats,
-    broken: &mut Vec<String>,
-) {
+fn quotas(fleet: &CrowdedFleet, (before, now): (&Seats, &Compiled), after: &Seats, broken: &mut Vec<String>) {
     let of_team = |app: usize, _: usize| fleet.wishes.get(app).is_some_and(|wish| wish.team == 0);
     let totals = [fleet.limits.cpus.map(|cpus| cpus * 1000), fleet.limits.pods, fleet.limits.deployments];
     let (mut had, has) = (before.asked(fleet, None, &of_team), after.asked(fleet, None, &of_team));

@@ -116,6 +116,11 @@ fn owners(cx: &mut Lowering<'_>, file: FileId, written: &[Spanned<SmolStr>]) -> 
     written.iter().map(|owner| owner.value.clone()).collect()
 }
 
+/// What a quota counts.
+const SUPPORTED: &str = "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>, services, \
+                         services.loadbalancers, services.nodeports, persistentvolumeclaims, requests.storage, and the last \
+                         two of a class, as in <class>.storageclass.storage.k8s.io/requests.storage";
+
 /// Names in a ResourceQuota that people write, for hints.
 const QUOTA_NAMES: [&str; 14] = [
     "cpu",
@@ -149,11 +154,7 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
             let message = format!("a quota on `{}` counts nothing: there is no such resource", name.value);
             let help = match nearest(name, QUOTA_NAMES.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => {
-                    "supported: requests.<resource>, limits.<resource>, cpu, memory, pods, count/<plural>.<group>, \
-                         <class>.storageclass.storage.k8s.io/requests.storage"
-                        .to_owned()
-                }
+                None => SUPPORTED.to_owned(),
             };
             let place = Place::Span(file, name.span);
             cx.report(Diagnostic::new(codes::fields::INVALID_NAME, place, message).help(help));

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::base::{AppId, ClusterId, PoolId, SmolStr};
-use crate::model::Quota;
 use crate::room::{Excess, PoolRef};
 use crate::schedule::Displaced;
 use crate::schedule::filter::Release;
@@ -155,14 +154,15 @@ fn usage(stage: &mut Stage<'_, '_>, id: AppId, state: &AppState) -> AppUsage {
     let (end, all) = (stage.usage_of(id, &target), stage.usage_of(id, &both));
     // what is made for pods counts with these
     let (objects_at_end, objects) = (stage.usage_of_objects(id, &target), stage.usage_of_objects(id, &both));
-    let quotas = stage.view.fleet.team(stage.view.fleet.app(id).team).quota.iter();
-    let each = quotas.zip(end.into_iter().zip(all)).zip(objects_at_end.into_iter().zip(objects));
-    let of = |((quota, (end, all)), (at_end, objects)): ((&Quota, (Vec<i128>, Vec<i128>)), (Vec<i128>, Vec<i128>))| {
-        let pods_at_end = end.into_iter().zip(at_end).map(|(all, objects)| all - objects);
-        let counts = all.into_iter().zip(pods_at_end.zip(objects));
-        counts.map(|(all, (pods, objects))| if quota.of_cluster.is_some() { all } else { pods + objects }).collect()
-    };
-    each.map(of).collect()
+    let mut counts = Vec::with_capacity(all.len());
+    for (at, quota) in stage.view.fleet.team(stage.view.fleet.app(id).team).quota.iter().enumerate() {
+        let count = |resource: usize| {
+            let of = |usage: &AppUsage| usage.get(at).and_then(|row| row.get(resource)).copied().unwrap_or(0);
+            if quota.of_cluster.is_some() { of(&all) } else { of(&end) - of(&objects_at_end) + of(&objects) }
+        };
+        counts.push((0..quota.hard.len()).map(count).collect());
+    }
+    counts
 }
 
 /// Takes an app out of clusters where it has nothing left to keep.
