@@ -250,6 +250,25 @@ fn what_a_turn_does_not_look_at_does_not_count() {
     }
 }
 
+/// What nodes another cluster has under a name is not the capacity of the one that is recorded.
+#[test]
+fn the_nodes_of_another_cluster_are_nobodys_capacity() {
+    let cluster = SimulatedCluster::new("uid-a");
+    let node = json!({
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}], "allocatable": {"cpu": "4"}},
+    });
+    cluster.store().put(&Key::new("", "Node", "", "n1"), node);
+    let (mut memory, mut api) = (ClusterTurn::default(), cluster.api());
+    assert!(memory.turn(&mut api, &order(100), 100).seen.capacity.is_some());
+    cluster.store().uid = "uid-b".into();
+    for at in [110, 5000] {
+        let turn = memory.turn(&mut api, &order(at), at);
+        assert!(matches!(turn.outcome, Err(PassError::OtherCluster { .. })), "{:?}", turn.outcome);
+        assert_eq!(turn.seen.capacity, None);
+    }
+}
+
 #[test]
 fn a_turn_applies_and_says_what_is_seen() {
     let cluster = SimulatedCluster::new("uid-a");

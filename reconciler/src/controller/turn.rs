@@ -152,7 +152,11 @@ impl ClusterTurn {
         }
         let every = if self.capacity.is_some() { CAPACITY_EVERY_SECS } else { CAPACITY_AGAIN_SECS };
         let due = self.capacity_secs.is_none_or(|at| now_secs.saturating_sub(at) >= every || at > now_secs);
-        if answers_now && (due || self.capacity_pools != order.pools) {
+        // The nodes of another cluster under this name are none of the one whose capacity is recorded.
+        let is_other = matches!(outcome, Err(PassError::OtherCluster { .. }));
+        if is_other {
+            self.capacity = None;
+        } else if answers_now && (due || self.capacity_pools != order.pools) {
             self.capacity = self.look_at_nodes(api, order);
             self.capacity_pools.clone_from(&order.pools);
             self.capacity_secs = Some(now_secs);

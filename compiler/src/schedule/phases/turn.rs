@@ -24,9 +24,9 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
     let entered = stage.entered.get(&id).cloned().unwrap_or_else(|| before.clone());
     let used = stage.usage_of(id, &entered);
 
-    let goes_for_room_alone = goes_for_room_alone(stage, id);
+    let may_stay = may_stay(stage, id);
     let mut decision = decide_at_home(stage, id, Mode::Full);
-    if goes_for_room_alone && leaves(&before, &decision.state) {
+    if may_stay && leaves(&before, &decision.state) {
         decision = or_stays(stage, id, &before, decision);
     }
     let mut wants = stage.usage_of(id, &decision.state);
@@ -65,24 +65,13 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
     stage.look_around(id);
 }
 
-/// Whether all that an app of several workloads lacks is room, in clusters that are limited. All of it goes where more of it
-/// fits then, and how much fits is only known once each workload has its place there.
-fn goes_for_room_alone(stage: &mut Stage<'_, '_>, id: AppId) -> bool {
-    let app = stage.view.fleet.app(id);
+/// Whether an app of several workloads, whose clusters are limited and whose intent is what it was, may as well stay. All of it
+/// goes where more of it fits, and how much fits is only known once each workload has its place there.
+fn may_stay(stage: &Stage<'_, '_>, id: AppId) -> bool {
+    let (app, state) = (stage.view.fleet.app(id), &stage.apps[id.index()]);
     let limited = app.placement.spread.iter().any(|spread| spread.max.is_some());
-    if !limited || app.workloads.len() < 2 || !stage.apps[id.index()].known {
-        return false;
-    }
-    let mut displaced = false;
-    for workload in 0..app.workloads.len() {
-        let same = stage.apps[id.index()].workloads[workload].weights == Weights::Same;
-        let held = stage.held(id, workload);
-        if !same || held.iter().any(|(_, held)| held.moves > 0) {
-            return false;
-        }
-        displaced |= held.iter().any(|(_, held)| held.displaced > 0);
-    }
-    displaced
+    let same = || state.workloads.iter().all(|workload| workload.weights == Weights::Same);
+    limited && app.workloads.len() > 1 && state.known && same()
 }
 
 /// Whether a workload is to leave a cluster altogether.

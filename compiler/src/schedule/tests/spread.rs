@@ -265,3 +265,23 @@ fn an_app_does_not_go_where_no_more_of_it_fits() {
     let again = fleet.schedule();
     assert_eq!(again.apps[0].seats, target.apps[0].seats);
 }
+
+/// The one workload finds more room in `a`, the other finds none beside it.
+#[test]
+fn an_app_stays_where_most_of_it_fits() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("a", "p", 4, "cpu=4000 gpu=2");
+    fleet.pool("b", "p", 3, "cpu=8000 gpu=2");
+    let app = fleet.app("web", Strategy::StaticWeight);
+    let app = app.workload(WorkloadKind::Deployment, "first", 4, "cpu=500 gpu=1");
+    let app = app.workload(WorkloadKind::Deployment, "second", 5, "cpu=500 gpu=1");
+    fleet.add(app.spread(TopologyKey::Cluster, 1, Some(1))).runs("web", "");
+    let placed = fleet.record.apps.get_mut(&("team".into(), "web".into())).unwrap();
+    placed.clusters = vec!["b".into()];
+    placed.workloads.clear();
+    let target = fleet.schedule();
+    assert!(target.settled);
+    assert_eq!(fleet.seats(&target, "web"), "a=4");
+    fleet.record_target(&target);
+    assert_eq!(fleet.schedule().apps[0].seats, target.apps[0].seats);
+}
