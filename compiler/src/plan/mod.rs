@@ -17,7 +17,7 @@ use crate::base::labels::Labels;
 use crate::base::{AppId, ClusterId, SmolStr};
 use crate::model::{ClusterSet, Fleet};
 use crate::placements::Record;
-use crate::schedule::Target;
+use crate::schedule::{Target, leaders};
 use crate::variants::Variants;
 
 /// The plan of a compile.
@@ -160,6 +160,7 @@ pub fn plan(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target
     for of in &target.displaced {
         displaced.entry(of.app).or_default().insert(of.cluster);
     }
+    let leaders = leaders(fleet);
     let all = variants;
     let each = fleet.app_ids().zip(variants.apps.iter().zip(&target.apps));
     let apps: Vec<AppPlan> = each
@@ -167,7 +168,11 @@ pub fn plan(fleet: &Fleet, variants: &Variants, record: &Record, target: &Target
             let shares = objects::shares(fleet.app(id), target);
             AppPlan {
                 objects: objects::objects(fleet, id, all, target, &shares),
-                moves: moves::moves(fleet, id, variants, record, target, displaced.get(&id).unwrap_or(&none), &shares),
+                moves: moves::moves(
+                    &moves::Facts { fleet, id, variants, record, target, leader: leaders.get(&id).copied() },
+                    displaced.get(&id).unwrap_or(&none),
+                    &shares,
+                ),
             }
         })
         .collect();

@@ -7,22 +7,44 @@ use super::{Cause, Move};
 use crate::api::Lifecycle;
 use crate::base::{AppId, ClusterId, workload_numbers};
 use crate::model::{ClusterSet, Fleet, Workload};
-use crate::placements::{PlacedWorkload, Record};
+use crate::placements::{PlacedApp, PlacedWorkload, Record};
 use crate::schedule::{AppTarget, Verdict};
 use crate::variants::AppVariants;
 
+/// What the moves of an app follow from.
+pub(super) struct Facts<'a> {
+    pub fleet: &'a Fleet,
+    pub id: AppId,
+    pub variants: &'a AppVariants,
+    pub record: &'a Record,
+    pub target: &'a AppTarget,
+    /// The first of those that share its clusters, if that is another.
+    pub leader: Option<AppId>,
+}
+
+impl<'a> Facts<'a> {
+    fn placed(&self, id: AppId) -> Option<&'a PlacedApp> {
+        let app = self.fleet.app(id);
+        self.record.apps.get(&(self.fleet.team(app.team).name.clone(), app.name.clone()))
+    }
+
+    /// Whether an app was where the first of its group was not: there it has to leave, though that may come there afterwards.
+    fn ran_apart(&self, cluster: ClusterId) -> bool {
+        let name = &self.fleet.cluster(cluster).name;
+        let there = |placed: &PlacedApp| placed.clusters.contains(name);
+        self.leader.is_some_and(|leader| !self.placed(leader).is_some_and(there))
+    }
+}
+
 /// The moves of an app, ascending by (workload, cluster). `displaced` are the clusters that no longer hold all that ran there.
 pub(super) fn moves(
-    fleet: &Fleet,
-    id: AppId,
-    variants: &AppVariants,
-    record: &Record,
-    target: &AppTarget,
+    facts: &Facts<'_>,
     displaced: &ClusterSet,
     shares: &[BTreeMap<ClusterId, ClusterShare>],
 ) -> Vec<Move> {
+    let Facts { fleet, id, variants, target, .. } = *facts;
     let app = fleet.app(id);
-    let placed = record.apps.get(&(fleet.team(app.team).name.clone(), app.name.clone()));
+    let placed = facts.placed(id);
     let mut moves = Vec::new();
     for ((number, workload), after) in workload_numbers().zip(&app.workloads).zip(shares) {
         let placed = placed.and_then(|app| app.workloads.get(&workload.key));
@@ -40,7 +62,10 @@ pub(super) fn moves(
             let old = number_of(before.get(&cluster).copied().unwrap_or(0));
             let new = number_of(after.get(&cluster).map_or(0, |share| share.replicas));
             if old != new {
-                let cause = if new < old { change.of_loss(target, displaced, cluster, new) } else { change.of_gain() };
+                let cause = match new < old {
+                    true => change.of_loss(target, displaced, cluster, new, || facts.ran_apart(cluster)),
+                    false => change.of_gain(),
+                };
                 moves.push(Move { workload: number, cluster, before: old, after: new, cause });
             }
         }
@@ -95,7 +120,14 @@ impl Change {
     }
 
     /// Why replicas leave a cluster. Where all of them do, the verdict on the cluster says it.
-    fn of_loss(&self, target: &AppTarget, displaced: &ClusterSet, cluster: ClusterId, left: u32) -> Cause {
+    fn of_loss(
+        &self,
+        target: &AppTarget,
+        displaced: &ClusterSet,
+        cluster: ClusterId,
+        left: u32,
+        ran_apart: impl Fn() -> bool,
+    ) -> Cause {
         let verdict = target.verdicts.iter().find(|(_, clusters)| clusters.contains(cluster)).map(|(v, _)| v);
         match verdict {
             Some(Verdict::Mismatch(_) | Verdict::Team) => return Cause::Intent,
@@ -123,6 +155,8 @@ impl Change {
             )
         {
             Cause::Displaced
+        } else if ran_apart() {
+            Cause::Group
         } else if self.more || !displaced.is_empty() {
             Cause::Room
         } else {

@@ -1,9 +1,27 @@
 //! Groups of apps of one team: by the value of a label.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::base::{AppId, SmolStr, TeamId};
 use crate::model::{Fleet, Placement};
+
+/// By app that shares its clusters with others and is not the first of them: the first.
+pub(crate) fn leaders(fleet: &Fleet) -> BTreeMap<AppId, AppId> {
+    if fleet.apps.iter().all(|app| app.placement.affinity.is_none()) {
+        return BTreeMap::new();
+    }
+    let together = Groups::new(fleet, &in_turn(fleet), |placement| placement.affinity.as_ref());
+    let others = together.groups.iter().filter_map(|group| group.members.split_first());
+    others.flat_map(|(first, others)| others.iter().map(|id| (*id, *first))).collect()
+}
+
+/// All apps in the order of the second phase: by priority, then by name.
+pub(super) fn in_turn(fleet: &Fleet) -> Vec<AppId> {
+    let mut order: Vec<AppId> = fleet.app_ids().collect();
+    order.sort_by_key(|id| (Reverse(fleet.app(*id).priority), *id));
+    order
+}
 
 /// Groups of two or more apps. Each app is in one at most.
 #[derive(Clone, Debug)]

@@ -122,8 +122,10 @@ impl Stage<'_, '_> {
         let stays = own.clusters == *place;
         // The first is in all of the place: it is not made wider around replicas that stay where they are.
         let wider = !runs.is_empty() && runs.without(place).is_empty() && !place.without(&runs).is_empty();
-        let divides = |workload: &crate::model::Workload| {
-            workload.share != Share::Whole && usize::try_from(workload.replicas).is_ok_and(|n| n >= place.len())
+        let divides = |workload: &crate::model::Workload| match workload.share {
+            Share::Everywhere => true,
+            Share::Divided => usize::try_from(workload.replicas).is_ok_and(|n| n >= place.len()),
+            Share::Whole => false,
         };
         let lead = self.view.app(leader).lead.map(|lead| self.view.workload(leader, lead));
         if !stays && place.len() > 1 && (wider || !lead.is_none_or(divides)) {

@@ -69,7 +69,7 @@ fn is_with_group(inputs: &Inputs<'_>, id: AppId, cluster: ClusterId) -> bool {
 }
 
 /// Whether an app may leave its clusters because its group gathers elsewhere: it is the first of a group that was not
-/// together. The others may not: they are where the first is, or out of place.
+/// together. Of the others see [`ran_apart`].
 pub(super) fn gathers(inputs: &Inputs<'_>, facts: &AppFacts<'_>) -> bool {
     let Some(members) = inputs.groups.together.get(&facts.id).filter(|group| group.first() == Some(&facts.id)) else {
         return false;
@@ -81,6 +81,16 @@ pub(super) fn gathers(inputs: &Inputs<'_>, facts: &AppFacts<'_>) -> bool {
     };
     let own = inputs.placed(facts.id).map(|placed| placed.clusters.as_slice()).unwrap_or_default();
     own.is_empty() || members.iter().any(|member| ran(*member).iter().any(|cluster| !own.contains(cluster)))
+}
+
+/// Whether an app was in a cluster where the first of those that share its clusters was not: it has to leave that, and the first
+/// may come there for the room that this leaves.
+pub(super) fn ran_apart(inputs: &Inputs<'_>, id: AppId, cluster: ClusterId) -> bool {
+    let leader = inputs.groups.together.get(&id).and_then(|members| members.first()).filter(|leader| **leader != id);
+    let there = |leader: &AppId| {
+        inputs.placed(*leader).is_some_and(|placed| placed.clusters.contains(inputs.cluster(cluster)))
+    };
+    leader.is_some_and(|leader| !there(leader))
 }
 
 /// Whether an earlier one of those that share no cluster is in it.

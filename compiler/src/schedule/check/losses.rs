@@ -42,6 +42,7 @@ fn has_cause<'d>(
         || is_outgrown(app, displaced)
         || breaks_spread(inputs, app)
         || groups::gathers(inputs, app)
+        || groups::ran_apart(inputs, app.id, cluster)
         || displaced().has(app.id, cluster)
 }
 

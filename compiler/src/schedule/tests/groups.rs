@@ -313,3 +313,15 @@ fn whoever_waits_where_its_group_does_not_gather_takes_a_turn() {
     fleet.record_target(&target);
     assert_eq!(fleet.schedule().apps, target.apps);
 }
+
+/// A copy of the first finds no room beside what the other runs. That leaves for where the first is, and then there is room.
+#[test]
+fn the_first_may_come_where_the_others_left() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    fleet.pool("c", "p", 2, "cpu=4000");
+    let first = app(&fleet, "first", Strategy::Duplicated, 1).together("set");
+    let other = fleet.app("other", Strategy::StaticWeight).deployment_of(4, "cpu=4000").label("set", "one");
+    fleet.add(first).add(other.together("set")).runs("other", "a=1 b=1 c=2");
+    assert_eq!(placed(&fleet, ["first", "other"]), ["a=1 b=1 c=1", "a=2 b=2"]);
+    assert_eq!(fleet.violations(&fleet.schedule()), Vec::<String>::new());
+}

@@ -9,12 +9,11 @@ mod recorded;
 mod topology;
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::conditions::{Conditions, conditions};
 use super::filter::{self, Question, Release, Served};
-use super::groups::Groups;
+use super::groups::{Groups, in_turn};
 use super::ledger::{ClassId, Ledger};
 use super::state::{AppState, observed, placed};
 use super::{InFull, Scenario, Verdict};
@@ -100,8 +99,7 @@ impl<'a> View<'a> {
                 view
             })
             .collect();
-        let mut order: Vec<AppId> = fleet.app_ids().collect();
-        order.sort_by_key(|id| (Reverse(fleet.app(*id).priority), *id));
+        let order = in_turn(fleet);
         let together = Groups::new(fleet, &order, |placement| placement.affinity.as_ref());
         let apart = Groups::new(fleet, &order, |placement| placement.anti_affinity.as_ref());
         Self {
