@@ -40,8 +40,8 @@ mod verdict;
 mod view;
 
 pub use beyond::{Booked, booked_as_observed};
-pub(crate) use groups::leaders;
 pub use explain::{Arithmetic, Explained, Misfit, PoolThere, QuotaUse, ShareThere, WorkloadThere, explain};
+pub(crate) use groups::leaders;
 pub use headroom::{Beside, Headroom, headroom};
 pub use held::{intent, moving};
 pub use losses::{AtRest, Outcome};

@@ -87,9 +87,8 @@ pub(super) fn gathers(inputs: &Inputs<'_>, facts: &AppFacts<'_>) -> bool {
 /// may come there for the room that this leaves.
 pub(super) fn ran_apart(inputs: &Inputs<'_>, id: AppId, cluster: ClusterId) -> bool {
     let leader = inputs.groups.together.get(&id).and_then(|members| members.first()).filter(|leader| **leader != id);
-    let there = |leader: &AppId| {
-        inputs.placed(*leader).is_some_and(|placed| placed.clusters.contains(inputs.cluster(cluster)))
-    };
+    let there =
+        |leader: &AppId| inputs.placed(*leader).is_some_and(|placed| placed.clusters.contains(inputs.cluster(cluster)));
     leader.is_some_and(|leader| !there(leader))
 }
 
