@@ -1,6 +1,7 @@
 //! `fleetwright advance`: one tick of the decider, on Git alone.
 
 use fleetwright_compiler::Session;
+use fleetwright_compiler::base::SmolStr;
 use fleetwright_reconciler::advance::{self, Advanced};
 use fleetwright_reconciler::controller::Wanted;
 use fleetwright_reconciler::controller::wanted::WantedError;
@@ -15,7 +16,7 @@ use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::order::DryRun;
 use crate::repository::{Repository, RepositoryArgs, advance_failure};
-use crate::{output, streams};
+use crate::{output, streams, typed};
 
 /// Decide what is due and commit it to the live branch
 ///
@@ -28,8 +29,8 @@ pub struct Args {
     repository: RepositoryArgs,
 
     /// The name of this decider; runs with one name are one decider, and there is one per repository
-    #[arg(long, value_name = "NAME", default_value = "advance")]
-    holder: String,
+    #[arg(long, value_name = "NAME", default_value = "advance", value_parser = typed::holder)]
+    holder: SmolStr,
 
     #[command(flatten)]
     rehearsal: DryRun,
@@ -72,7 +73,7 @@ struct Message {
 
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let mut repository = Repository::open(context, &args.repository)?;
-    let identity = Identity { holder: args.holder.as_str().into(), term: None };
+    let identity = Identity { holder: args.holder.clone(), term: None };
     let branches = repository.branches.clone();
     streams::talk(&format!("repository: {}", repository.git.remote_name()));
     let dry_run = args.rehearsal.is_wanted();

@@ -15,6 +15,7 @@ use crate::args::Format;
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::repository::RepositoryArgs;
+use crate::typed;
 
 /// Run the decider and the applier: pull, decide, apply, watch
 ///
@@ -43,11 +44,11 @@ pub struct Args {
     pub apply_only: bool,
 
     /// The name of this decider; there is one per repository
-    #[arg(long, value_name = "NAME", env = "FLEETWRIGHT_HOLDER")]
+    #[arg(long, value_name = "NAME", env = "FLEETWRIGHT_HOLDER", value_parser = typed::holder)]
     pub holder: Option<SmolStr>,
 
     /// How often the repository is asked for news, in seconds
-    #[arg(long, value_name = "SECONDS", env = "FLEETWRIGHT_POLL_SECS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", env = "FLEETWRIGHT_POLL_SECS", value_parser = clap::value_parser!(u64).range(config::POLLS))]
     pub poll_secs: Option<u64>,
 
     /// Where to serve /metrics, /healthz, /readyz and /api/status; `none` for nowhere

@@ -44,6 +44,7 @@ mod suspend;
 mod template;
 mod tide;
 mod tree;
+mod typed;
 mod uncordon;
 mod undo;
 mod what_if;

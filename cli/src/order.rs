@@ -13,7 +13,7 @@ use crate::args::Format;
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::repository::{Repository, RepositoryArgs, advance_failure};
-use crate::{output, streams};
+use crate::{output, streams, typed};
 
 /// Options of these commands.
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,7 @@ pub struct OrderArgs {
     repository: RepositoryArgs,
 
     /// Who orders it; default: `user.name` of Git
-    #[arg(long, value_name = "NAME", env = "FLEETWRIGHT_BY")]
+    #[arg(long, value_name = "NAME", env = "FLEETWRIGHT_BY", value_parser = typed::person)]
     by: Option<String>,
 
     #[command(flatten)]
@@ -55,6 +55,11 @@ impl OrderArgs {
     /// Whether nothing is to be written.
     pub fn dry_run(&self) -> &DryRun {
         &self.rehearsal
+    }
+
+    /// Whether it is said which repository is meant: then a folder is not.
+    pub fn names_repository(&self) -> bool {
+        self.repository.is_named()
     }
 }
 
@@ -105,19 +110,23 @@ pub fn run(
     streams::data(&output::data(context.format(), &report, text)?)?;
     args.dry_run().say();
     if pushed.is_none() {
-        streams::talk(&format!("`{}` says so already: nothing is to be committed", branches.live));
+        streams::talk(&format!("nothing is to be committed: `{}` stays as it is", branches.live));
     }
     Ok(Outcome::Done)
 }
 
 fn person(args: &OrderArgs, user: Option<&Author>) -> Result<Author, Failure> {
     match (&args.by, user) {
-        (Some(name), user) if !name.trim().is_empty() && !name.contains(['<', '>', '\n']) => Ok(Author {
-            name: name.trim().to_owned(),
-            email: user.map_or_else(|| format!("{}@localhost", name.trim().replace(' ', ".")), |u| u.email.clone()),
+        (Some(name), user) => Ok(Author {
+            name: name.clone(),
+            email: user.map_or_else(|| format!("{}@localhost", name.replace(' ', ".")), |u| u.email.clone()),
         }),
-        (Some(_), _) => Err(Failure::Usage("--by: expected a name".to_owned())),
-        (None, Some(user)) => Ok(user.clone()),
+        (None, Some(user)) => {
+            let name = typed::person(&user.name).map_err(|wrong| {
+                Failure::Usage(format!("`user.name` of Git: {wrong}; `--by NAME` says who orders this"))
+            })?;
+            Ok(Author { name, email: user.email.clone() })
+        }
         (None, None) => Err(Failure::Usage(
             "who orders this? `--by NAME` says so, or `git config --global user.name NAME`".to_owned(),
         )),

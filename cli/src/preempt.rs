@@ -14,8 +14,8 @@ use crate::{fleet, output, plan, streams};
 /// Accept that replicas of lower priority give way to an app that finds no room
 ///
 /// `plan` says what would have to go, for apps whose priority class says `preemptionPolicy: PreemptLowerPriority`. Nothing is
-/// ever taken away without this. Outside of Git, and where `placements/` lies beside the intents, it is written there; else it is a
-/// commit on the live branch of the repository.
+/// ever taken away without this. Outside of Git, and where `placements/` lies beside the intents, it is written there; else, and with
+/// --repo, it is a commit on the live branch of the repository.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -40,7 +40,10 @@ struct Report {
 
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     let opened = fleet::open(context);
-    let folder = opened.as_ref().map_or(Ok(None), fleet::Opened::orders_folder)?;
+    let folder = match args.order.names_repository() {
+        true => None,
+        false => opened.as_ref().map_or(Ok(None), fleet::Opened::orders_folder)?,
+    };
     let (Ok(opened), Some(folder)) = (&opened, folder) else {
         return order::run(context, &args.order, |desk, _| Ok(orders::preempt(desk, &args.app)?));
     };

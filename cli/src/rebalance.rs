@@ -25,8 +25,8 @@ use crate::{fleet, output, plan, streams};
 /// cluster; the next run goes on, and one that finds everything in place does nothing. Suspended apps, Jobs and apps with
 /// volumes stay where they are.
 ///
-/// Outside of Git, and where `placements/` lies beside the intents, it is written there; else it is a commit on the live branch of
-/// the repository.
+/// Outside of Git, and where `placements/` lies beside the intents, it is written there; else, and with
+/// --repo, it is a commit on the live branch of the repository.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -52,7 +52,7 @@ fn budget(text: &str) -> Result<Budget, String> {
     let wrong = || "expected a number of replicas, or a share such as 20%".to_owned();
     match text.strip_suffix('%') {
         Some(percent) => match percent.parse() {
-            Ok(percent @ 1..=100) => Ok(Budget::Percent(percent)),
+            Ok(percent @ 0..=100) => Ok(Budget::Percent(percent)),
             Ok(_) | Err(_) => Err(wrong()),
         },
         None => text.parse().map(Budget::Replicas).map_err(|_| wrong()),
@@ -68,7 +68,10 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         ));
     }
     let opened = fleet::open(context);
-    let folder = opened.as_ref().map_or(Ok(None), fleet::Opened::orders_folder)?;
+    let folder = match args.order.names_repository() {
+        true => None,
+        false => opened.as_ref().map_or(Ok(None), fleet::Opened::orders_folder)?,
+    };
     if folder.is_none() {
         return order::run(context, &args.order, |desk, _| {
             let apps = selected(&desk.current.fleet, args).map_err(OrderError::Wrong)?;
@@ -83,6 +86,9 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
     fleet::say_record(&opened);
     let apps = selected(&compiled.fleet, args).map_err(Failure::Usage)?;
     let found = orders::rebalance_of(&compiled, &apps, budget);
+    if let Some(text) = orders::nothing_recorded(&compiled.fleet, &apps, &found) {
+        return Err(Failure::Guard(format!("{text}; `fleetwright plan --write` records what would run")));
+    }
     let report = Report::new(&compiled.fleet, &found);
     streams::data(&output::data(context.format(), &report, || report.to_text())?)?;
     match folder.filter(|_| !args.order.dry_run().is_wanted()) {
@@ -119,6 +125,10 @@ fn selected(fleet: &Fleet, args: &Args) -> Result<BTreeSet<AppId>, String> {
 
 /// Only what is rebalanced is written: what else the plan would change is another decision.
 fn write(folder: &std::path::Path, compiled: &Compiled, found: &Rebalance) -> Result<(), Failure> {
+    if found.placed.is_empty() {
+        streams::talk("nothing moves: placements/ stays as it is");
+        return Ok(());
+    }
     let mut placed = compiled.record.apps.clone();
     placed.extend(found.placed.clone());
     plan::write_placed(folder, compiled, &placed)
@@ -199,7 +209,7 @@ mod tests {
             ("0", Some(Budget::Replicas(0))),
             ("20%", Some(Budget::Percent(20))),
             ("100%", Some(Budget::Percent(100))),
-            ("0%", None),
+            ("0%", Some(Budget::Percent(0))),
             ("101%", None),
             ("-1", None),
             ("many", None),

@@ -36,6 +36,11 @@ pub struct RepositoryArgs {
 }
 
 impl RepositoryArgs {
+    /// Whether a repository is named.
+    pub fn is_named(&self) -> bool {
+        self.repo.is_some()
+    }
+
     /// These, and of what they leave out, those.
     pub fn or(&self, (repo, intents, mirror): &(Option<String>, Option<String>, Option<PathBuf>)) -> Self {
         Self {

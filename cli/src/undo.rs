@@ -9,6 +9,7 @@ use crate::args::Format;
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::order::{self, OrderArgs};
+use crate::typed;
 
 /// Take a decision back
 ///
@@ -29,7 +30,7 @@ pub struct Args {
     hold: Option<Duration>,
 
     /// Why
-    #[arg(long, value_name = "TEXT", requires = "hold")]
+    #[arg(long, value_name = "TEXT", requires = "hold", value_parser = typed::reason)]
     reason: Option<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fleetwright_compiler::base::{ClusterId, SmolStr};
+use fleetwright_compiler::base::{AppId, ClusterId, SmolStr};
 use fleetwright_compiler::model::Fleet;
 use fleetwright_compiler::report::{self, ScenarioReport, WhatIfReport};
 use fleetwright_compiler::schedule::Scenario;
@@ -12,6 +12,7 @@ use fleetwright_compiler::{Compiled, Session};
 use crate::args::{At, Format};
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
+use crate::typed::{given_once, twice};
 use crate::why::{app_named, cluster_named, nearest_of, unknown};
 use crate::{fleet, output, streams};
 
@@ -59,6 +60,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
         return Err(Failure::Usage("suppose something: `--lose`, `--replicas`, `--weight` or `--at`".into()));
     }
     let losses: Vec<Lose> = args.lose.iter().map(|text| Lose::parse(text)).collect::<Result<_, _>>()?;
+    given_once("--lose", &args.lose)?;
     let opened = fleet::open(context)?;
     let session = Session::new();
     let compiled = fleet::compile(context, &session, &opened)?;
@@ -186,33 +188,52 @@ fn scenarios(
 /// What the flags suppose, and the words for it.
 fn changes(fleet: &Fleet, args: &Args) -> Result<(Changes, Vec<String>), Failure> {
     let (mut changes, mut words) = (Changes::default(), Vec::new());
+    // What each flag was about, with its text.
+    let mut given: Vec<(AppId, Option<&str>, &str)> = Vec::new();
     for text in &args.replicas {
         let form = || Failure::Usage(format!("`--replicas {text}`: expected TEAM/APP=N or TEAM/APP=WORKLOAD=N"));
         let (what, number) = text.rsplit_once('=').ok_or_else(form)?;
         let (app, workload) = what.split_once('=').map_or((what, None), |(app, workload)| (app, Some(workload)));
         let replicas: u32 = number.parse().ok().filter(|n| *n <= i32::MAX as u32).ok_or_else(form)?;
         let id = app_named(fleet, app)?;
+        // An app whose workload is left out has one alone.
+        let same = |(of, named, _): &&(AppId, Option<&str>, &str)| {
+            *of == id && (*named == workload || named.is_none() || workload.is_none())
+        };
+        if let Some((.., before)) = given.iter().find(same) {
+            let what = format!("the replicas of {}", fleet.app_name(id));
+            return Err(twice(&format!("`--replicas {before}`"), &format!("`--replicas {text}`"), &what));
+        }
+        given.push((id, workload, text));
         let of = workload.map(|workload| format!(" of {workload}")).unwrap_or_default();
         words.push(format!("{} has {replicas} replicas{of}", fleet.app_name(id)));
         changes.replicas.push((id, workload.map(SmolStr::from), replicas));
     }
+    let mut weighed: BTreeMap<(AppId, ClusterId), String> = BTreeMap::new();
     for pair in args.weight.chunks(2) {
         let [app, weights] = pair else { continue };
         let id = app_named(fleet, app)?;
+        let mut found = BTreeMap::new();
+        for part in weights.split(',') {
+            let (cluster, weight) = weight_of(fleet, part, weights)?;
+            let flag = format!("`--weight {app} {part}`");
+            if let Some(before) = weighed.insert((id, cluster), flag.clone()) {
+                let what = format!("the weight of {} in {}", fleet.app_name(id), fleet.cluster(cluster).name);
+                return Err(twice(&before, &flag, &what));
+            }
+            found.insert(cluster, weight);
+        }
         words.push(format!("{} weighs {weights}", fleet.app_name(id)));
-        changes.weights.push((id, weights_of(fleet, weights)?));
+        changes.weights.push((id, found));
     }
     Ok((changes, words))
 }
 
-/// `eu-a=80,us-a=20`
-fn weights_of(fleet: &Fleet, text: &str) -> Result<BTreeMap<ClusterId, u32>, Failure> {
-    let form = || Failure::Usage(format!("`--weight … {text}`: expected CLUSTER=WEIGHT, with commas between several"));
-    let one = |pair: &str| {
-        let (cluster, weight) = pair.split_once('=').ok_or_else(form)?;
-        Ok((cluster_named(fleet, cluster)?, weight.parse().map_err(|_| form())?))
-    };
-    text.split(',').map(one).collect()
+/// One of `eu-a=80,us-a=20`.
+fn weight_of(fleet: &Fleet, part: &str, all: &str) -> Result<(ClusterId, u32), Failure> {
+    let form = || Failure::Usage(format!("`--weight … {all}`: expected CLUSTER=WEIGHT, with commas between several"));
+    let (cluster, weight) = part.split_once('=').ok_or_else(form)?;
+    Ok((cluster_named(fleet, cluster)?, weight.parse().map_err(|_| form())?))
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub enum Budget {
     Unlimited,
     /// So many.
     Replicas(u64),
-    /// So many of a hundred that the selected apps run; rounded down, at least one.
+    /// So many of a hundred that the selected apps run; rounded down, at least one unless it is 0.
     Percent(u8),
 }
 
@@ -44,6 +44,7 @@ impl Budget {
         match self {
             Self::Unlimited => u64::MAX,
             Self::Replicas(replicas) => replicas,
+            Self::Percent(0) => 0,
             Self::Percent(percent) => (running.saturating_mul(u64::from(percent)) / 100).max(1),
         }
     }
@@ -52,6 +53,8 @@ impl Budget {
 /// Why an app stays where it is, or moves only in part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
+    /// It is not in the record: nothing of it runs that could move.
+    Unrecorded,
     /// It is suspended.
     Suspended,
     /// It is on a move in steps that comes before a rebalance.
@@ -71,6 +74,7 @@ pub enum Left {
 impl fmt::Display for Left {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Unrecorded => f.write_str("nothing of it is recorded yet: `fleetwright plan` says where it goes"),
             Self::Suspended => f.write_str("it is suspended"),
             Self::Moving => f.write_str("it leaves a cluster that is drained or was lost, which comes first"),
             Self::Data => f.write_str("its pods mount volumes, and its data does not move"),

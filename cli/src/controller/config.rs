@@ -1,10 +1,12 @@
 //! Settings of the controller: flags, then the environment, then the file, then what nobody stated.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use fleetwright_compiler::base::{SmolStr, Span, Spanned};
 use fleetwright_compiler::yaml::{self, DecodeErrorKind};
+use fleetwright_reconciler::decide::Identity;
 use fleetwright_reconciler::io::kube::Connection;
 use fleetwright_reconciler::io::notify::CommandNotifier;
 use serde::Deserialize;
@@ -30,9 +32,9 @@ struct File {
     #[serde(default)]
     apply_only: bool,
     /// As `--holder`.
-    holder: Option<SmolStr>,
+    holder: Option<Spanned<SmolStr>>,
     /// As `--poll-secs`.
-    poll_secs: Option<u64>,
+    poll_secs: Option<Spanned<u64>>,
     /// As `--listen`.
     listen: Option<Spanned<String>>,
     /// Elects one of several processes by a Lease in a cluster.
@@ -108,6 +110,8 @@ pub struct Lease {
 
 /// Seconds between two looks at the repository where nobody states them.
 const POLL_SECS: u64 = 10;
+/// What may be stated.
+pub const POLLS: RangeInclusive<u64> = 1..=3600;
 
 /// Where it listens where nobody states it: for the machine alone.
 const LISTEN: &str = "127.0.0.1:8080";
@@ -131,6 +135,20 @@ impl Settings {
             }
             (None, None) => LISTEN.parse().map_err(|e| Failure::Bug(format!("{LISTEN}: {e}")))?,
         };
+        let holder = file.holder.map(|Spanned { value, span }| {
+            Identity::check_holder(&value)
+                .map(|()| value)
+                .map_err(|expected| source.wrong(span, &format!("`holder`: {expected}")))
+        });
+        let holder = holder.transpose()?;
+        let poll_secs = file.poll_secs.map(|Spanned { value, span }| match POLLS.contains(&value) {
+            true => Ok(value),
+            false => {
+                let (least, most) = (POLLS.start(), POLLS.end());
+                Err(source.wrong(span, &format!("`pollSecs`: expected {least} to {most} seconds, found {value}")))
+            }
+        });
+        let poll_secs = poll_secs.transpose()?;
         let cluster = args.cluster.clone().or(file.cluster);
         let apply_only = args.apply_only || file.apply_only;
         if apply_only && cluster.is_some() {
@@ -149,8 +167,8 @@ impl Settings {
             kubeconfig: args.kubeconfig.clone().or(file.kubeconfig),
             cluster,
             apply_only,
-            holder: args.holder.clone().or(file.holder).unwrap_or_else(|| "controller".into()),
-            poll_secs: args.poll_secs.or(file.poll_secs).unwrap_or(POLL_SECS).clamp(1, 3600),
+            holder: args.holder.clone().or(holder).unwrap_or_else(|| "controller".into()),
+            poll_secs: args.poll_secs.or(poll_secs).unwrap_or(POLL_SECS),
             listen,
             lease: file.lease.map(|lease| Lease {
                 namespace: lease.namespace.unwrap_or_else(|| "fleetwright-system".into()),
@@ -301,6 +319,9 @@ mod tests {
             ("repo: a\nrepo: b\n", "config.yaml:2:1: "),
             ("repo: [\n", "config.yaml:"),
             ("repo: a\n---\nrepo: b\n", "config.yaml:3:1: a second document: the settings are one"),
+            ("repo: a\npollSecs: 0\n", "config.yaml:2:11: `pollSecs`: expected 1 to 3600 seconds, found 0"),
+            ("pollSecs: 7200\n", "config.yaml:1:11: `pollSecs`: expected 1 to 3600 seconds, found 7200"),
+            ("holder: two words\n", "config.yaml:1:9: `holder`: the name of a decider is one word"),
             ("listen: here\n", "config.yaml:1:9: listen: `here`: expected an address"),
             ("clusters: {a: {}}\n", "config.yaml:1:15: `clusters.a`: expected `inCluster: true`"),
             ("clusters: {a: {inCluster: true, context: b}}\n", "`clusters.a`: expected"),

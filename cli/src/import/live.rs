@@ -15,6 +15,7 @@ use crate::connect::Connections;
 use crate::context::Context;
 use crate::exit::{Failure, Outcome};
 use crate::fleet::{self, Place};
+use crate::typed::given_once;
 
 /// Which clusters, and where to.
 #[derive(Debug, clap::Args)]
@@ -49,6 +50,8 @@ pub struct Args {
 }
 
 pub fn run(context: &Context, args: &Args) -> Result<Outcome, Failure> {
+    given_once("--context", &args.context)?;
+    given_once("--split-by", &args.split_by)?;
     let target = Target::find(context, args.to.as_deref())?;
     let connections = Connections::new(args.kubeconfig.clone(), BTreeMap::new())?;
     let contexts = contexts(&connections, args)?;
@@ -107,9 +110,7 @@ fn contexts(connections: &Connections, args: &Args) -> Result<Vec<SmolStr>, Fail
             let message = format!("the kubeconfig has no context `{name}`; it has {}", known.join(", "));
             return Err(Failure::Usage(message));
         }
-        if !chosen.contains(&name) {
-            chosen.push(name);
-        }
+        chosen.push(name);
     }
     if chosen.is_empty() {
         let current = connections.current_context()?;

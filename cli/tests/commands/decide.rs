@@ -91,8 +91,41 @@ fn a_dry_run_writes_nothing() {
     says(&line(&fleet, "rebalance --team shop --dry-run"), 0, "dry run: nothing was written");
     says(&line(&fleet, "rebalance --dry-run"), 2, "`--team TEAM` those of a team");
     says(&line(&fleet, "rebalance --team shpo"), 2, "there is no team `shpo`; did you mean `shop`?");
+    for budget in ["0", "0%"] {
+        let run = line(&fleet, &format!("rebalance --team shop --max-move {budget}"));
+        says(&run, 0, "nothing is to be committed: `live` stays as it is");
+    }
     says(&line(&fleet, "rebalance -l no=such"), 2, "no App has the labels of `-l`");
     assert_eq!(remote_live(&fleet), live);
+}
+
+/// Whoever orders is one line of text, in every command that takes it.
+#[test]
+fn who_orders_is_a_name() {
+    let (_folder, fleet) = cloned();
+    says(&line(&fleet, "advance"), 0, "Pin");
+    let live = remote_live(&fleet);
+    for order in
+        ["cordon prod-eu", "rebalance --team shop", "preempt shop/web", "undo abc", "approve b3:0123456789abcdef"]
+    {
+        for (name, expected) in [
+            ("", "it is empty; expected a name"),
+            ("  ", "it is empty; expected a name"),
+            ("Ann\nFleetwright-Cause: Pin", "line breaks"),
+            ("Ann\u{1b}[2J", "cannot be seen"),
+            ("<ann>", "without `<` and `>`"),
+        ] {
+            let refused = run(&fleet, order.split(' ').chain(["--by", name]));
+            says(&refused, 2, expected);
+        }
+    }
+    says(&run(&fleet, ["undo", "abc", "--hold", "8h", "--reason", " "]), 2, "it is empty; expected a reason");
+    says(&run(&fleet, ["advance", "--holder", ""]), 2, "the name of a decider is one word");
+    assert_eq!(remote_live(&fleet), live);
+    says(&run(&fleet, ["cordon", "prod-eu", "--by", " Ann Lee "]), 0, "Cordon prod-eu");
+    assert_eq!(git(&fleet.join("../remote.git"), "log -1 --format=%an live"), "Ann Lee");
+    git(&fleet, "config user.name \u{1}");
+    says(&line(&fleet, "cordon prod-us"), 2, "`user.name` of Git");
 }
 
 /// Reports name the commit of the record, its time, and how to get a newer one.

@@ -114,8 +114,16 @@ fn a_folder_and_its_commit_render_the_same() {
 fn a_rebalance_of_a_folder_writes_only_what_moves() {
     let folder = new_fleet();
     let fleet = folder.path().join("fleet");
-    assert_code(&line(&fleet, "plan --write"), 0);
     let path = fleet.join("placements/shop.yaml");
+    for words in ["rebalance --team shop", "rebalance --team shop --dry-run"] {
+        let refused = line(&fleet, words);
+        assert_code(&refused, 4);
+        let said =
+            "placements/ says nothing of shop/web, so nothing runs that could move; `fleetwright plan --write` records";
+        assert!(refused.stderr.contains(said), "{words}: {}", refused.stderr);
+        assert_eq!((refused.stdout.as_str(), path.exists()), ("", false), "{words}");
+    }
+    assert_code(&line(&fleet, "plan --write"), 0);
     let spread = fs::read_to_string(&path).expect("it was written");
     // as if replicas had been moved by hand
     let moved = spread.replacen("replicas: 3", "replicas: 5", 1).replacen("replicas: 3", "replicas: 1", 1);
@@ -129,10 +137,29 @@ fn a_rebalance_of_a_folder_writes_only_what_moves() {
     assert_eq!(fs::read_to_string(&path).expect("it stays"), moved);
     assert_code(&line(&fleet, "rebalance --team shop --max-move 1"), 0);
     assert_code(&line(&fleet, "plan --exit-code"), 0);
+    for nothing in ["0", "0%"] {
+        let run = line(&fleet, &format!("rebalance --team shop --max-move {nothing}"));
+        assert_code(&run, 0);
+        assert!(run.stdout.contains("the budget is spent: 1 more replicas to move"), "{nothing}: {}", run.stdout);
+        assert!(run.stderr.contains("nothing moves: placements/ stays as it is"), "{nothing}: {}", run.stderr);
+    }
     assert_code(&line(&fleet, "rebalance --team shop"), 0);
     assert_eq!(fs::read_to_string(&path).expect("it was written"), spread);
     let again = line(&fleet, "rebalance -l !no-such-label -o json");
     assert!(again.stdout.contains("\"moved\": 0"), "{}", again.stdout);
+    // another app beside it, of which nothing is recorded
+    let app = "apiVersion: fleetwright.io/v1alpha1\nkind: App\nmetadata: {name: more}\nspec: {namespace: shop}\n";
+    write(&fleet, "teams/shop/more/app.yaml", app);
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n";
+    write(&fleet, "teams/shop/more/more.yaml", map);
+    let both = line(&fleet, "rebalance --team shop");
+    assert_code(&both, 0);
+    assert!(
+        both.stdout.contains("0 of 6 replicas move\n  shop/more: nothing of it is recorded yet"),
+        "{}",
+        both.stdout
+    );
+    assert_eq!(fs::read_to_string(&path).expect("it stays"), spread);
     assert_code(&line(&fleet, "rebalance"), 2);
     assert_code(&line(&fleet, "rebalance --team nobody"), 2);
 }

@@ -26,6 +26,22 @@ fn losses_are_tried_and_nothing_is_written() {
         ("--replicas shop/search=nothing=3", 2, "has no workload `nothing`"),
         ("--weight shop/storefront-prod eu-9=1", 2, "eu-9"),
         ("", 2, "suppose something"),
+        (
+            "--replicas storefront-prod=3 --replicas shop/storefront-prod=5",
+            2,
+            "`--replicas storefront-prod=3` and `--replicas shop/storefront-prod=5`: each states the replicas of \
+             shop/storefront-prod",
+        ),
+        ("--replicas shop/search=3 --replicas shop/search=search=3", 2, "each states the replicas of shop/search"),
+        (
+            "--weight shop/storefront-prod eu-1=1 --weight shop/storefront-prod us-1=2,eu-1=3",
+            2,
+            "`--weight shop/storefront-prod eu-1=1` and `--weight shop/storefront-prod eu-1=3`: each states the weight of \
+             shop/storefront-prod in eu-1",
+        ),
+        ("--weight shop/storefront-prod eu-1=1,eu-1=1", 2, "`--weight shop/storefront-prod eu-1=1` is given twice"),
+        ("--weight shop/storefront-prod eu-1=1 --weight shop/storefront-prod us-1=2", 0, "weighs us-1=2"),
+        ("--lose cluster=eu-2 --lose cluster=eu-2", 2, "`--lose cluster=eu-2` is given twice"),
     ];
     for (words, code, said) in facts {
         let result = line(&root, &format!("-C examples/web-shop what-if --record none {words}"));

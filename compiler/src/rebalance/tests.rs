@@ -42,6 +42,7 @@ fn a_new_cluster_gets_its_share_within_the_budget() {
         (Budget::Replicas(1), "a=6->5 c=0->1", 1, Some(Left::Budget(3))),
         (Budget::Replicas(0), "", 0, Some(Left::Budget(4))),
         (Budget::Percent(25), "a=6->4 b=6->5 c=0->3", 3, Some(Left::Budget(1))),
+        (Budget::Percent(0), "", 0, Some(Left::Budget(4))),
         // a share of few is at least one
         (Budget::Percent(1), "a=6->5 c=0->1", 1, Some(Left::Budget(3))),
     ] {

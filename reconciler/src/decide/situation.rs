@@ -40,6 +40,19 @@ pub struct Identity {
     pub term: Option<u64>,
 }
 
+impl Identity {
+    /// Whether a decider can be called so: the name stands in messages, trailers and commands to take over.
+    ///
+    /// # Errors
+    /// What was expected.
+    pub fn check_holder(name: &str) -> Result<(), &'static str> {
+        if name.is_empty() || name.len() > 253 || name.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err("the name of a decider is one word of at most 253 bytes");
+        }
+        Ok(())
+    }
+}
+
 /// The newest commit of the intents.
 #[derive(Clone)]
 pub struct Head<'a> {

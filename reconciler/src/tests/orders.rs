@@ -45,6 +45,7 @@ fn a_rebalance_is_one_commit_and_the_next_is_none() {
     assert!(rebalance(Budget::Unlimited).is_some());
     assert_eq!(world.seats("web"), seats([("a", 2), ("b", 2), ("c", 2)]));
     assert_eq!(rebalance(Budget::Unlimited), None);
+    assert_eq!(rebalance(Budget::Percent(0)), None);
     let nobody = world.order(|desk| orders::rebalance(desk, &|_| BTreeSet::new(), Budget::Unlimited).map(|(p, _)| p));
     assert_eq!(refusal(nobody).1, "no App of what is live is selected");
 }

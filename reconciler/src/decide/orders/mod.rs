@@ -29,7 +29,7 @@ pub use failover::{failback, failover};
 pub use moved::moves_text;
 pub use preempt::preempt;
 pub use promote::promote;
-pub use rebalance::{of as rebalance_of, rebalance};
+pub use rebalance::{nothing_recorded, of as rebalance_of, rebalance};
 pub use suspend::{resume, suspend};
 pub use undo::{Hold, Undone, undo};
 

@@ -5,16 +5,14 @@ use fleetwright_compiler::source::RepoPath;
 
 use super::{Desk, OrderError};
 use crate::commit::Cause;
-use crate::decide::{Proposal, key};
+use crate::decide::{Identity, Proposal, key};
 
 /// Makes `holder` the decider, in a higher term: the one before stops at its next push.
 ///
 /// # Errors
 /// When the name is none, or it is the decider.
 pub fn promote(desk: &Desk<'_>, holder: &str) -> Result<Proposal, OrderError> {
-    if holder.is_empty() || holder.len() > 253 || holder.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(OrderError::Wrong("the name of a decider is one word".to_owned()));
-    }
+    Identity::check_holder(holder).map_err(|expected| OrderError::Wrong(expected.to_owned()))?;
     let before = desk.live.state.decider.as_ref();
     if before.is_some_and(|decider| decider.holder == holder) {
         return Err(OrderError::Guarded(format!("`{holder}` decides this repository already")));
