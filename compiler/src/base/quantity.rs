@@ -35,6 +35,8 @@ pub struct Quantity {
     family: Family,
     /// The text, where Kubernetes gives it back as it was written although it would compute another.
     kept: Option<SmolStr>,
+    /// Whether its text says more than it holds: with a binary suffix Kubernetes reads what is beyond `int64` as its bound.
+    capped: bool,
     /// The power of ten of the `int64` that Kubernetes holds it as; `None` where it needs a decimal of any length.
     short_exponent: Option<i32>,
 }
@@ -68,6 +70,9 @@ pub enum QuantityError {
     /// Whole units beyond `int64`. (Kubernetes reads them and then computes with wrong numbers.)
     #[error("expected at most 2^63-1 (9223372036854775807, 8Ei less one): Kubernetes cannot count further")]
     OutOfRange,
+    /// Thousandths of a CPU beyond `int64`: that is how Kubernetes counts those.
+    #[error("expected at most 2^63-1 thousandths of a CPU (9223372036854775807m): Kubernetes cannot count further")]
+    CpuOutOfRange,
 }
 
 impl Quantity {
@@ -80,7 +85,7 @@ impl Quantity {
             mantissa /= 10;
             exponent += 1;
         }
-        Self { mantissa, exponent, family, kept: None, short_exponent: None }
+        Self { mantissa, exponent, family, kept: None, capped: false, short_exponent: None }
     }
 
     /// The number of whole units, rounded away from zero; beyond `i128` its nearest bound.
@@ -113,12 +118,13 @@ impl Quantity {
         self.exponent >= 0
     }
 
-    /// Itself, if its whole units fit `int64`.
+    /// Itself, if the whole units that were written fit `int64`. All that users write is held to this, or to [`counted`] where
+    /// it is known what of: Kubernetes would read on and count something else.
     ///
     /// # Errors
     /// [`QuantityError::OutOfRange`] otherwise.
     pub fn in_range(self) -> Result<Self, QuantityError> {
-        if i64::try_from(self.value()).is_ok() { Ok(self) } else { Err(QuantityError::OutOfRange) }
+        if !self.capped && i64::try_from(self.value()).is_ok() { Ok(self) } else { Err(QuantityError::OutOfRange) }
     }
 
     /// The sum, written in the suffixes of the first unless that is zero, as Kubernetes does. `None` if it has more
@@ -218,7 +224,7 @@ impl<'de> Deserialize<'de> for Quantity {
             fn read<E: de::Error>(text: &str) -> Result<Quantity, E> {
                 Quantity::from_str(text.trim())
                     .and_then(Quantity::in_range)
-                    .map_err(|error| E::custom(format_args!("invalid quantity {text:?}: {error}")))
+                    .map_err(|error| E::custom(refusal(text, error)))
             }
         }
 
@@ -272,6 +278,36 @@ impl JsonSchema for Quantity {
 pub fn amount(resource: &str, quantity: &Quantity) -> i128 {
     let exact = if counts_in_milli(resource) { quantity.milli_value() } else { quantity.value() };
     exact.clamp(i128::from(i64::MIN), i128::from(i64::MAX))
+}
+
+/// The [`amount`] of what was written, exactly.
+///
+/// # Errors
+/// When Kubernetes does not count so far.
+pub fn counted(resource: &str, quantity: &Quantity) -> Result<i128, QuantityError> {
+    let is_cpu = counts_in_milli(resource);
+    let exact = if is_cpu { quantity.milli_value() } else { quantity.value() };
+    match i64::try_from(exact) {
+        Ok(fits) if !quantity.capped => Ok(fits.into()),
+        _ if is_cpu => Err(QuantityError::CpuOutOfRange),
+        _ => Err(QuantityError::OutOfRange),
+    }
+}
+
+/// A quantity as JSON has it, if it is one of this resource. The text says what is wrong with it.
+///
+/// # Errors
+/// When it is none, or Kubernetes does not count so far.
+pub fn read_counted(resource: &str, value: &serde_json::Value) -> Result<Quantity, String> {
+    let quantity = Quantity::deserialize(value).map_err(|error| error.to_string())?;
+    counted(resource, &quantity).map_err(|error| refusal(&quantity.canonical(), error))?;
+    Ok(quantity)
+}
+
+/// What is said of a text that is no quantity, or of one that is too much.
+#[must_use]
+pub fn refusal(text: &str, error: QuantityError) -> String {
+    format!("invalid quantity {text:?}: {error}")
 }
 
 /// The text of an amount counted in the unit of [`amount`]: `1500m` CPU, `1536Mi` memory, `3` pods.

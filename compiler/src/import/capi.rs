@@ -462,10 +462,10 @@ spec:
         for line in [
             "spec.replicas: `-3` is no number of nodes, 0 to 2147483647: written as 0 nodes",
             "spec.replicas: `99999999999` is no number of nodes, 0 to 2147483647: written as 0 nodes",
-            "status.capacity.ephemeral-storage: `1e+99` is no quantity: left out",
+            "status.capacity.ephemeral-storage: `1e+99` is no amount of ephemeral-storage: expected at most 2^63-1",
             "node-group-max-size: `1e9` is no number of nodes, 0 to 2147483647: left out, so the pool does not grow",
             "maxPods: `-58` is less than nothing: left out",
-            "gpu-count: `two` is no quantity: left out",
+            "gpu-count: `two` is no amount of",
         ] {
             assert!(said.contains(line), "{line}\n{said}");
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::base::quantity::{Quantity, amount};
+use crate::base::quantity::{Quantity, QuantityError, counted};
 
 /// The most nodes of a pool: what Kubernetes counts replicas with.
 const MOST_NODES: u64 = i32::MAX as u64;
@@ -22,11 +22,15 @@ pub(super) fn node_count(value: &Value) -> Result<u32, String> {
 
 /// An amount of a resource that one machine can have. The text says what is wrong with it.
 pub(super) fn machine_amount(resource: &str, value: &Value) -> Result<Quantity, String> {
-    let quantity: Quantity =
-        serde_json::from_value(value.clone()).map_err(|_| format!("{} is no quantity", shown(value)))?;
-    match amount(resource, &quantity) {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => String::new(),
+    };
+    let refused = |error: QuantityError| format!("{} is no amount of {resource}: {error}", shown(value));
+    let quantity: Quantity = text.parse().map_err(refused)?;
+    match counted(resource, &quantity).map_err(refused)? {
         negative if negative < 0 => Err(format!("{} is less than nothing", shown(value))),
-        most if most >= i128::from(i64::MAX) => Err(format!("{} is more than Kubernetes counts", shown(value))),
         _ => Ok(quantity),
     }
 }
@@ -71,14 +75,27 @@ mod tests {
             ("cpu", json!(8), None),
             ("memory", json!("32Gi"), None),
             ("memory", json!("-1Gi"), Some("`-1Gi` is less than nothing")),
-            ("cpu", json!("1e99"), Some("`1e99` is no quantity")),
-            ("memory", json!("9223372036854775807"), Some("`9223372036854775807` is more than Kubernetes counts")),
-            ("cpu", json!("9223372036854775807"), Some("`9223372036854775807` is more than Kubernetes counts")),
-            ("cpu", json!("eight"), Some("`eight` is no quantity")),
-            ("cpu", json!({"a": 1}), Some("`{\"a\":1}` is no quantity")),
+            ("cpu", json!("1e99"), Some("`1e99` is no amount of cpu: expected at most 2^63-1 thousandths")),
+            ("memory", json!("9223372036854775807"), None),
+            (
+                "memory",
+                json!("16Ei"),
+                Some("`16Ei` is no amount of memory: expected at most 2^63-1 (9223372036854775807"),
+            ),
+            (
+                "cpu",
+                json!("9223372036854775807"),
+                Some("`9223372036854775807` is no amount of cpu: expected at most 2^63-1"),
+            ),
+            ("cpu", json!("eight"), Some("`eight` is no amount of cpu: expected a number")),
+            ("cpu", json!({"a": 1}), Some("`{\"a\":1}` is no amount of cpu: expected a number")),
         ] {
-            let got = machine_amount(resource, &value).err();
-            assert_eq!(got.map(|text| text.replace("\\\"", "\"")).as_deref(), wrong, "{value}");
+            let got = machine_amount(resource, &value).err().map(|text| text.replace("\\\"", "\""));
+            match (&got, wrong) {
+                (None, None) => {}
+                (Some(got), Some(wrong)) => assert!(got.starts_with(wrong), "{value}: {got}"),
+                _ => panic!("{value}: {got:?}"),
+            }
         }
         assert_eq!(shown(&json!("x".repeat(50))), format!("`{}…`", "x".repeat(40)));
     }

@@ -7,9 +7,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::native::{lookup_api_version, quantities};
 use crate::base::name::{NameRule, check};
-use crate::base::quantity::{Quantity, amount};
-use crate::base::{Resources, SmolStr};
+use crate::base::quantity::{Quantity, amount, read_counted};
+use crate::base::{Path, Resources, Seg, SmolStr};
 
 /// The claims themselves, where they are made for pods.
 pub const CLAIMS: &str = "persistentvolumeclaims";
@@ -106,11 +107,25 @@ pub fn of_pod(controller: &Value, pod_spec: &Value) -> Resources {
     sum
 }
 
-/// What is wrong with the sizes that claims ask for, by pointer into the object: those of a claim, and of the templates of a
-/// StatefulSet. What is not stated counts as nothing, and Kubernetes refuses it as well.
+/// Whether objects of a kind may state amounts beside those of their pods.
 #[must_use]
-pub fn wrong_sizes(group: &str, kind: &str, object: &Value) -> Vec<(String, String)> {
-    let of = |at: &str, claim: &Value| {
+pub fn states_amounts(group: &str, kind: &str) -> bool {
+    matches!(
+        (group, kind),
+        ("", "PersistentVolumeClaim" | "PersistentVolume" | "ResourceQuota" | "LimitRange")
+            | ("apps", "StatefulSet")
+            | ("autoscaling", "HorizontalPodAutoscaler")
+            | ("node.k8s.io", "RuntimeClass")
+            | ("resource.k8s.io", "ResourceClaim" | "ResourceClaimTemplate" | "ResourceSlice")
+            | ("storage.k8s.io", "CSIStorageCapacity" | "VolumeAttachment")
+    )
+}
+
+/// What is wrong with the amounts that an object states beside those of its pods, by path: what is no quantity, or more than
+/// Kubernetes counts, and sizes of claims. A claim that states none counts as nothing, and Kubernetes refuses it as well.
+#[must_use]
+pub fn wrong_amounts(group: &str, kind: &str, object: &Value) -> Vec<(Path, String)> {
+    let of_claim = |at: &str, claim: &Value| {
         let wrong = match claim.pointer("/spec/resources/requests/storage") {
             None | Some(Value::Null) => "a claim asks for storage: expected a size such as 10Gi".to_owned(),
             Some(size) => match Quantity::deserialize(size) {
@@ -119,17 +134,33 @@ pub fn wrong_sizes(group: &str, kind: &str, object: &Value) -> Vec<(String, Stri
                 Err(wrong) => wrong.to_string(),
             },
         };
-        Some((format!("{at}/spec/resources/requests/storage"), wrong))
+        Some((Path::parse(&format!("{at}/spec/resources/requests/storage")).unwrap_or_default(), wrong))
     };
-    match (group, kind) {
-        ("", "PersistentVolumeClaim") => of("", object).into_iter().collect(),
+    let mut found: Vec<(Path, String)> = match (group, kind) {
+        ("", "PersistentVolumeClaim") => of_claim("", object).into_iter().collect(),
         ("apps", "StatefulSet") => {
             let templates = object.pointer("/spec/volumeClaimTemplates").and_then(Value::as_array);
             let each = templates.into_iter().flatten().enumerate();
-            each.filter_map(|(at, claim)| of(&format!("/spec/volumeClaimTemplates/{at}"), claim)).collect()
+            each.filter_map(|(at, claim)| of_claim(&format!("/spec/volumeClaimTemplates/{at}"), claim)).collect()
         }
         _ => Vec::new(),
+    };
+    let version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let Some(native) = lookup_api_version(version, kind) else { return found };
+    for (path, value) in quantities(native, object) {
+        let of_pods = matches!(path.0.as_slice(), [Seg::Key(spec), Seg::Key(template), ..] if spec == "spec" && template == "template");
+        if of_pods || found.iter().any(|(said, _)| *said == path) {
+            continue;
+        }
+        let resource = match path.0.last() {
+            Some(Seg::Key(name)) => unit(name).unwrap_or(name),
+            Some(Seg::Index(_)) | None => "",
+        };
+        if let Err(wrong) = read_counted(resource, value) {
+            found.push((path, wrong));
+        }
     }
+    found
 }
 
 fn of_claim(claim: &Value) -> Resources {
@@ -169,6 +200,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::kinds::native::{self, Shape, type_def};
 
     fn texts(counted: &Resources) -> Vec<String> {
         counted.iter().map(|(name, amount)| format!("{name}={amount}")).collect()
@@ -237,6 +269,105 @@ mod tests {
         let expected = ["persistentvolumeclaims=3", "requests.storage=3221225472"];
         assert_eq!(texts(&of_pod(&controller, &pod)), expected);
         assert!(of_pod(&json!({}), &json!({"volumes": "x"})).is_empty());
+    }
+
+    #[test]
+    fn amounts_that_kubernetes_does_not_take() {
+        let beyond = |text: &str| format!("invalid quantity \"{text}\": expected at most 2^63-1 (");
+        let facts = [
+            (
+                "v1",
+                "PersistentVolumeClaim",
+                json!({}),
+                vec![("spec.resources.requests.storage", "a claim asks".into())],
+            ),
+            (
+                "v1",
+                "PersistentVolumeClaim",
+                json!({"resources": {"requests": {"storage": "16Ei"}, "limits": {"storage": "8Ei"}}}),
+                vec![
+                    ("spec.resources.requests.storage", beyond("16Ei")),
+                    ("spec.resources.limits.storage", beyond("8Ei")),
+                ],
+            ),
+            (
+                "v1",
+                "PersistentVolume",
+                json!({"capacity": {"storage": "8Ei"}}),
+                vec![("spec.capacity.storage", beyond("8Ei"))],
+            ),
+            (
+                "v1",
+                "ResourceQuota",
+                json!({"hard": {"requests.cpu": "1E", "limits.memory": "7Ei", "pods": "ten"}}),
+                vec![
+                    (
+                        "spec.hard[\"requests.cpu\"]",
+                        "invalid quantity \"1E\": expected at most 2^63-1 thousandths".into(),
+                    ),
+                    ("spec.hard.pods", "invalid quantity \"ten\": expected a number".into()),
+                ],
+            ),
+            (
+                "apps/v1",
+                "StatefulSet",
+                json!({
+                    "volumeClaimTemplates": [{"spec": {"resources": {"requests": {"storage": "100E"}}}}],
+                    // said where pods are read
+                    "template": {"spec": {"containers": [{"resources": {"requests": {"memory": "16Ei"}}}]}},
+                }),
+                vec![("spec.volumeClaimTemplates[0].spec.resources.requests.storage", beyond("100E"))],
+            ),
+            (
+                "autoscaling/v2",
+                "HorizontalPodAutoscaler",
+                json!({"metrics": [{"pods": {"target": {"averageValue": "8Ei"}}}]}),
+                vec![("spec.metrics[0].pods.target.averageValue", beyond("8Ei"))],
+            ),
+        ];
+        for (version, kind, spec, expected) in facts {
+            let group = version.split_once('/').map_or("", |(group, _)| group);
+            let object = json!({"apiVersion": version, "kind": kind, "spec": spec});
+            assert!(states_amounts(group, kind), "{kind}");
+            let found: Vec<(String, String)> =
+                wrong_amounts(group, kind, &object).into_iter().map(|(path, wrong)| (path.dotted(), wrong)).collect();
+            assert_eq!(found.len(), expected.len(), "{kind}: {found:?}");
+            for (path, wrong) in expected {
+                let said = found.iter().any(|(at, said)| at == path && said.starts_with(&wrong));
+                assert!(said, "{kind}: {path}: {wrong}: {found:?}");
+            }
+        }
+    }
+
+    /// The kinds that are asked are those that have quantities besides pods.
+    #[test]
+    fn kinds_with_amounts() {
+        fn has(shape: &Shape, depth: usize) -> bool {
+            match shape {
+                Shape::Quantity => true,
+                Shape::Struct(ty) => {
+                    depth < 12
+                        && type_def(*ty)
+                            .fields
+                            .iter()
+                            .any(|(name, field)| name != "template" && has(&field.shape, depth + 1))
+                }
+                Shape::Map(of) | Shape::List(of, _) => has(of, depth + 1),
+                _ => false,
+            }
+        }
+        let mut wrong = Vec::new();
+        for kind in native::all() {
+            let spec =
+                |name: &SmolStr| name != "status" && name != "template" && !(kind.kind == "Pod" && name == "spec");
+            let any = type_def(kind.ty).fields.iter().any(|(name, field)| spec(name) && has(&field.shape, 0));
+            // not every version of a kind has them
+            let of_another = kind.group == "autoscaling";
+            if states_amounts(&kind.group, &kind.kind) != any && !of_another {
+                wrong.push(format!("{} {}: {any}", kind.group, kind.kind));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
     }
 
     #[test]

@@ -18,11 +18,14 @@ pub use self::affinity::{Fit, NodeFacts, NodeSelectorTerm, RequiredAffinity, fit
 pub use self::containers::ContainerFacts;
 use crate::base::labels::Labels;
 use crate::base::name::{NameRule, check};
+use crate::base::quantity::read_counted;
 use crate::base::taint::Toleration;
 use crate::base::{FieldError, Resources};
 use containers::Containers;
 use field::Field;
-use resources::{Level, Stated, booked, check_overhead, check_pod_level, container_totals, pod_totals, read_list};
+use resources::{
+    Level, MilliList, Stated, booked, check_overhead, check_pod_level, container_totals, pod_totals, read_list,
+};
 
 /// A field that Kubernetes would refuse: its path is relative to the pod spec.
 pub type PodError = FieldError;
@@ -120,11 +123,25 @@ pub fn read(spec: &Value) -> PodReading {
     check_pod_level(&pod_stated, &containers.stated, &container_totals, &resources_field, &mut errors);
     let pod_level_resources = pod_stated.sets_pod_level();
     let totals = pod_totals(container_totals, pod_stated, &overhead);
+    let containers_field = pod.get("containers");
+    let mut of_pod = |list: &MilliList, what: &str| {
+        booked(list).unwrap_or_else(|uncounted| {
+            errors.extend(uncounted.iter().map(|resource| {
+                containers_field
+                    .error(format!("together they {what} more {resource} than Kubernetes can count (2^63-1)"))
+            }));
+            Resources::default()
+        })
+    };
+
+    let requests = of_pod(&totals.requests, "request");
+    let limits = of_pod(&totals.limits, "may use");
+    let overhead = of_pod(&overhead, "need");
 
     let facts = PodFacts {
-        requests: booked(&totals.requests),
-        limits: booked(&totals.limits),
-        overhead: booked(&overhead),
+        requests,
+        limits,
+        overhead,
         containers: containers.facts,
         pod_level_resources,
         node_selector: read_node_selector(&pod.get("nodeSelector"), &mut errors),
@@ -181,6 +198,13 @@ fn read_priority_class(field: &Field<'_>, errors: &mut Vec<PodError>) -> Option<
 fn read_claims(volumes: &Field<'_>, errors: &mut Vec<PodError>) -> Vec<SmolStr> {
     let mut claims = Vec::new();
     for volume in volumes.items(errors) {
+        let empty_dir = volume.get("emptyDir");
+        let size = empty_dir.get("sizeLimit");
+        if !size.is_absent()
+            && let Err(error) = read_counted("ephemeral-storage", size.value())
+        {
+            errors.push(size.error(error));
+        }
         let claim = volume.get("persistentVolumeClaim");
         if claim.is_absent() {
             continue;

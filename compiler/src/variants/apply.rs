@@ -128,17 +128,17 @@ impl Build<'_> {
         self.app.objects.iter().zip(objects).enumerate().filter_map(of).collect()
     }
 
-    /// Sizes of claims and first numbers of pods that Kubernetes refuses: they would count as nothing.
+    /// Amounts and first numbers of pods that Kubernetes refuses: they would count as nothing.
     fn wrong_fields(&self, objects: &[Arc<Template>], issues: &mut Vec<Issue>) {
         for (index, (object, now)) in self.app.objects.iter().zip(objects).enumerate() {
             let (group, kind) = (object.key.group.as_str(), object.key.kind.as_str());
-            if !matches!((group, kind), ("", "PersistentVolumeClaim") | ("apps", "StatefulSet")) {
+            if !counted::states_amounts(group, kind) {
                 continue;
             }
             let now = now.value();
-            let wrong = counted::wrong_sizes(group, kind, &now);
-            for (pointer, wrong) in wrong.into_iter().chain(ordinals::wrong_start(kind, &now)) {
-                let path = Path::parse(&pointer).unwrap_or_default();
+            let starts = ordinals::wrong_start(kind, &now).into_iter();
+            let starts = starts.map(|(pointer, wrong)| (Path::parse(&pointer).unwrap_or_default(), wrong));
+            for (path, wrong) in counted::wrong_amounts(group, kind, &now).into_iter().chain(starts) {
                 issues.push(pods::of_field(codes::manifests::WRONG_NATIVE_TYPE, path, &wrong, (object, index)));
             }
         }

@@ -75,7 +75,8 @@ fn takes_pods(node: &Value) -> bool {
 fn allocatable(node: &Value) -> Option<Resources> {
     let stated = node.pointer("/status/allocatable")?.as_object()?;
     let read = |(name, value): (&String, &Value)| {
-        let quantity: Quantity = serde_json::from_value(value.clone()).ok()?;
+        // A node that says more than Kubernetes counts has as much as it counts: it is no reason to lose the cluster's others.
+        let quantity: Quantity = value.as_str().map_or_else(|| value.to_string(), str::to_owned).parse().ok()?;
         Some((SmolStr::from(name.as_str()), quantity::amount(name, &quantity)))
     };
     stated.iter().map(read).collect::<Option<BTreeMap<_, _>>>().map(Resources)

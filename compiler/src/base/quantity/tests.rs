@@ -156,7 +156,13 @@ fn beyond_int64_kubernetes_is_wrong_and_files_are_refused() {
         assert_eq!(read(text).int64_value(), value, "{text}");
     }
     assert_eq!(read("100E").in_range(), Err(QuantityError::OutOfRange));
-    assert_eq!(read("8Ei").in_range().map(|q| q.value()), Ok(i128::from(i64::MAX)), "capped by reading");
+    for capped in ["8Ei", "16Ei", "-8Ei", "99999999999999999999Ki", "9007199254740991.9999Ki"] {
+        assert_eq!(read(capped).value().abs(), i128::from(i64::MAX), "{capped}");
+        assert_eq!(read(capped).in_range(), Err(QuantityError::OutOfRange), "{capped}: capped by reading");
+    }
+    for most in ["9223372036854775807", "7Ei", "-7Ei", "9007199254740991.9990234375Ki"] {
+        assert!(read(most).in_range().is_ok(), "{most}");
+    }
     assert_eq!(read("1e2000000000").value(), i128::MAX);
     assert_eq!(read("-1e2000000000").milli_value(), i128::MIN);
 }
@@ -205,6 +211,32 @@ fn amounts_are_in_the_unit_of_their_resource() {
         let counted = amount(resource, &read(text));
         assert_eq!((counted, amount_text(resource, counted).as_str()), (expected, written), "{resource} {text}");
     }
+}
+
+/// What is refused is refused of every resource, in the unit that it is counted in.
+#[test]
+fn what_kubernetes_does_not_count_is_refused() {
+    // resource, quantity, amount
+    let rows = [
+        ("memory", "7Ei", Ok(7 << 60)),
+        ("memory", "9223372036854775807", Ok(i128::from(i64::MAX))),
+        ("memory", "8Ei", Err(QuantityError::OutOfRange)),
+        ("requests.memory", "16Ei", Err(QuantityError::OutOfRange)),
+        ("nvidia.com/gpu", "16Ei", Err(QuantityError::OutOfRange)),
+        ("pods", "9223372036854775808", Err(QuantityError::OutOfRange)),
+        ("cpu", "9223372036854775807m", Ok(i128::from(i64::MAX))),
+        ("cpu", "9223372036854775808m", Err(QuantityError::CpuOutOfRange)),
+        ("limits.cpu", "1E", Err(QuantityError::CpuOutOfRange)),
+        ("cpu", "16Ei", Err(QuantityError::CpuOutOfRange)),
+        ("cpu", "-1E", Err(QuantityError::CpuOutOfRange)),
+    ];
+    for (resource, text, expected) in rows {
+        assert_eq!(counted(resource, &read(text)), expected, "{resource} {text}");
+    }
+    let said = read_counted("cpu", &serde_json::json!("1E")).unwrap_err();
+    assert!(said.starts_with("invalid quantity \"1E\": expected at most 2^63-1 thousandths of a CPU"), "{said}");
+    let said = read_counted("memory", &serde_json::json!("16Ei")).unwrap_err();
+    assert!(said.starts_with("invalid quantity \"16Ei\": expected at most 2^63-1 (9223372036854775807"), "{said}");
 }
 
 /// affinity-06: room by amounts; an over-full cluster is short of room by a number, not by a wrapped one.

@@ -89,21 +89,25 @@ impl<'a> Written<'a> {
     }
 
     fn quantity(&self) -> Result<Quantity, QuantityError> {
-        let (magnitude, exponent) = match self.family {
+        let (magnitude, exponent, capped) = match self.family {
             Family::DecimalSi | Family::DecimalExponent => {
-                round_to_nano(&[self.whole, self.fraction].concat(), self.last_exponent())?
+                let (magnitude, exponent) = round_to_nano(&[self.whole, self.fraction].concat(), self.last_exponent())?;
+                (magnitude, exponent, false)
             }
-            Family::BinarySi => self.binary_magnitude()?,
+            Family::BinarySi => match self.binary_magnitude()? {
+                Some((magnitude, exponent)) => (magnitude, exponent, false),
+                None => (i128::from(i64::MAX), 0, true),
+            },
         };
         let mantissa = if self.negative { -magnitude } else { magnitude };
-        Ok(Quantity::new(mantissa, exponent, self.family))
+        Ok(Quantity { capped, ..Quantity::new(mantissa, exponent, self.family) })
     }
 
-    /// Multiplies by the power of two digit by digit: exact for any number of decimals.
-    fn binary_magnitude(&self) -> Result<(i128, i32), QuantityError> {
+    /// Multiplies by the power of two digit by digit: exact for any number of decimals. `None` is more than Kubernetes reads.
+    fn binary_magnitude(&self) -> Result<Option<(i128, i32)>, QuantityError> {
         // 2^63 has 19 digits.
         let Some(mut whole) = (self.whole.len() <= 19).then(|| self.whole.parse::<u128>().ok()).flatten() else {
-            return Ok((i128::from(i64::MAX), 0));
+            return Ok(None);
         };
         let mut fraction: Vec<u8> = self.fraction.bytes().map(|b| b - b'0').collect();
         for _ in 0..self.exponent {
@@ -115,12 +119,12 @@ impl<'a> Written<'a> {
             }
             whole = whole * 2 + u128::from(carry);
         }
-        if whole >= BINARY_MAX {
-            return Ok((i128::from(i64::MAX), 0));
+        if whole > BINARY_MAX || (whole == BINARY_MAX && fraction.iter().any(|digit| *digit != 0)) {
+            return Ok(None);
         }
         let mut digits = whole.to_string();
         digits.extend(fraction.iter().map(|digit| char::from(b'0' + digit)));
-        round_to_nano(&digits, -i64::try_from(fraction.len()).unwrap_or(i64::MAX))
+        round_to_nano(&digits, -i64::try_from(fraction.len()).unwrap_or(i64::MAX)).map(Some)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::base::SmolStr;
 use crate::base::labels::Labels;
 use crate::base::quantity::{Quantity, amount};
 use crate::base::taint::{Taint, TaintEffect};
+use crate::import::numbers::machine_amount;
 
 /// A node, without what it is only for now.
 #[derive(Clone, Debug)]
@@ -85,12 +86,9 @@ pub(super) fn read(value: &Value) -> Result<Node<'_>, LeftOut> {
     let stated = value.pointer("/status/allocatable").and_then(Value::as_object).into_iter().flatten();
     let mut allocatable = BTreeMap::new();
     for (resource, stated) in stated {
-        let Ok(quantity) = serde_json::from_value::<Quantity>(stated.clone()) else {
-            return left_out("states an allocatable amount that is no quantity");
-        };
-        if amount(resource, &quantity) >= i128::from(i64::MAX) || amount(resource, &quantity) < 0 {
+        let Ok(quantity) = machine_amount(resource, stated) else {
             return left_out("states an allocatable amount that no node can have");
-        }
+        };
         // how many volumes a driver attaches is no resource that pods request
         if amount(resource, &quantity) > 0 && !resource.starts_with("attachable-volumes-") {
             allocatable.insert(SmolStr::from(resource.as_str()), quantity);

@@ -94,6 +94,41 @@ pub fn check_fields(kind: &NativeKind, object: &Value) -> Vec<FieldProblem> {
     check.problems
 }
 
+/// The values that stand where a kind has quantities, with their paths. What is neither a text nor a number
+/// [`check_fields`] tells; a variable, where one is to be put in, is not judged. `status` is not looked at.
+#[must_use]
+pub fn quantities<'v>(kind: &NativeKind, object: &'v Value) -> Vec<(Path, &'v Value)> {
+    fn walk<'v>(shape: &Shape, value: &'v Value, at: &mut Vec<Seg>, found: &mut Vec<(Path, &'v Value)>) {
+        let mut within = |seg: Seg, shape: &Shape, value: &'v Value| {
+            at.push(seg);
+            if at.len() <= DEPTH_LIMIT {
+                walk(shape, value, at, found);
+            }
+            at.pop();
+        };
+        match (shape, value) {
+            (Shape::Quantity, Value::String(_) | Value::Number(_)) => found.push((Path(at.clone()), value)),
+            (Shape::Struct(ty), Value::Object(map)) => {
+                let fields = &type_def(*ty).fields;
+                for (key, value) in map {
+                    let Some(field) = fields.get(key.as_str()) else { continue };
+                    within(Seg::Key(key.as_str().into()), &field.shape, value);
+                }
+            }
+            (Shape::Map(shape), Value::Object(map)) => {
+                map.iter().for_each(|(key, value)| within(Seg::Key(key.as_str().into()), shape, value));
+            }
+            (Shape::List(shape, _), Value::Array(items)) => {
+                items.iter().enumerate().for_each(|(index, value)| within(Seg::Index(index), shape, value));
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    walk(&Shape::Struct(kind.ty), object, &mut Vec::new(), &mut found);
+    found
+}
+
 struct Check {
     at: Vec<Seg>,
     problems: Vec<FieldProblem>,

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use crate::base::SmolStr;
 
 pub use advice::{VersionAdvice, is_list, known_group, scope, version_advice, versions};
-pub use check::{FieldProblem, JsonType, Problem, check_fields};
+pub use check::{FieldProblem, JsonType, Problem, check_fields, quantities};
 pub use limits::{SizeProblem, check_sizes};
 pub use pod_template::{pod_spec_path, pod_template_path};
 pub use table::{Field, ListKind, Shape, Strategy, TypeDef, TypeId};

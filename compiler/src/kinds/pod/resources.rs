@@ -8,11 +8,10 @@ mod check;
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use smol_str::SmolStr;
 
 use super::field::Field;
-use crate::base::quantity::{Quantity, plain_amount};
+use crate::base::quantity::{plain_amount, read_counted};
 use crate::base::{FieldError, Resources};
 pub(super) use check::{check_overhead, check_pod_level};
 
@@ -110,11 +109,11 @@ pub(super) fn read_list(list: &Field<'_>, errors: &mut Vec<FieldError>) -> Milli
         if field.is_absent() {
             continue;
         }
-        match Quantity::deserialize(field.value()) {
+        match read_counted(resource, field.value()) {
             Ok(quantity) => {
                 amounts.insert(SmolStr::new(resource), quantity.milli_value());
             }
-            Err(error) => errors.push(field.error(error.to_string())),
+            Err(error) => errors.push(field.error(error)),
         }
     }
     amounts
@@ -176,13 +175,17 @@ fn raise(list: &mut MilliList, other: &MilliList) {
     }
 }
 
-/// In the units that are booked.
-pub(super) fn booked(list: &MilliList) -> Resources {
-    let amount = |resource: &str, milli: i128| {
-        let exact = if resource == "cpu" { milli } else { milli / 1000 + (milli % 1000).signum() };
-        exact.clamp(i128::from(i64::MIN), i128::from(i64::MAX))
+/// In the units that are booked. `Err` lists what is more than Kubernetes counts, though each container states less.
+pub(super) fn booked(list: &MilliList) -> Result<Resources, Vec<SmolStr>> {
+    let exact = |resource: &str, milli: i128| {
+        if resource == "cpu" { milli } else { milli / 1000 + (milli % 1000).signum() }
     };
-    Resources(list.iter().map(|(resource, milli)| (resource.clone(), amount(resource, *milli))).collect())
+    let beyond = |(resource, milli): &(&SmolStr, &i128)| i64::try_from(exact(resource, **milli)).is_err();
+    let uncounted: Vec<SmolStr> = list.iter().filter(beyond).map(|(resource, _)| resource.clone()).collect();
+    if !uncounted.is_empty() {
+        return Err(uncounted);
+    }
+    Ok(Resources(list.iter().map(|(resource, milli)| (resource.clone(), exact(resource, *milli))).collect()))
 }
 
 /// Thousandths as a text for messages: `0.5`, `2Gi`.

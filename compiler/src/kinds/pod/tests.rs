@@ -158,6 +158,18 @@ fn amounts_that_kubernetes_refuses_are_errors() {
             json!({"requests": {"memory": "100E"}}),
             "/containers/0/resources/requests/memory: invalid quantity \"100E\": expected at most 2^63-1",
         ),
+        (
+            json!({"requests": {"memory": "16Ei"}}),
+            "/containers/0/resources/requests/memory: invalid quantity \"16Ei\": expected at most 2^63-1 (",
+        ),
+        (
+            json!({"limits": {"nvidia.com/gpu": "8Ei"}}),
+            "/containers/0/resources/limits/nvidia.com~1gpu: invalid quantity \"8Ei\": expected at most 2^63-1 (",
+        ),
+        (
+            json!({"requests": {"cpu": "1E"}}),
+            "/containers/0/resources/requests/cpu: invalid quantity \"1E\": expected at most 2^63-1 thousandths",
+        ),
         (json!({"requests": {"gpu": 1}}), "/containers/0/resources/requests/gpu: gpu is no resource of containers"),
         (
             json!({"limits": {"storage": "1Gi"}}),

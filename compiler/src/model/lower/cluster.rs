@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Docs, Lowering};
 use crate::api::{self, ClusterSpec, ConnectionSpec, NodePoolSpec};
 use crate::base::name::{NameRule, check};
-use crate::base::quantity::{Quantity, amount};
+use crate::base::quantity::Quantity;
 use crate::base::taint::Taint;
 use crate::base::{FileId, Resources, SmolStr, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
@@ -197,7 +197,8 @@ pub(super) fn resources(
                 format!("`{}` is negative; an amount of a resource is at least 0", name.value),
             );
         }
-        resources.0.insert(name.value.clone(), amount(name, &quantity.value).max(0));
+        let counted = cx.counted(file, name, quantity);
+        resources.0.insert(name.value.clone(), counted.max(0));
     }
     resources
 }

@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use crate::api::{Intent, Object, PriorityClass};
 use crate::base::name::{NameRule, check};
+use crate::base::quantity::{self, Quantity};
 use crate::base::{FileId, ResourceNameError, SmolStr, Spanned, check_resource_name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, codes};
 use crate::model::{Cluster, CustomKind, Fleet, Settings, Team};
@@ -150,6 +151,15 @@ impl Lowering<'_> {
                 format!("`{}` is not a valid {what}: {expected}", name.value),
             );
         }
+    }
+
+    /// An amount in the unit of its resource. One that Kubernetes cannot count is reported.
+    fn counted(&mut self, file: FileId, resource: &str, quantity: &Spanned<Quantity>) -> i128 {
+        if let Err(error) = quantity::counted(resource, &quantity.value) {
+            let message = quantity::refusal(&quantity.value.canonical(), error);
+            self.error(codes::fields::INVALID_VALUE, Place::Span(file, quantity.span), message);
+        }
+        quantity::amount(resource, &quantity.value)
     }
 
     /// Checks the name of a resource, which may be the end of the key it stands in, and reports a misspelt one.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::{Docs, Lowering, selector};
 use crate::api::{self, KindsSpec, NamespaceSpec, QuotaScope, QuotaSpec, TeamSpec};
 use crate::base::name::{NameRule, check, nearest};
-use crate::base::quantity::amount;
 use crate::base::{FileId, SmolStr, Spanned};
 use crate::diag::{Diagnostic, Place, codes};
 use crate::kinds::counted;
@@ -167,7 +166,8 @@ fn quota(cx: &mut Lowering<'_>, file: FileId, written: &QuotaSpec, span: crate::
                 format!("`{}` is negative; a quota is at least 0", name.value),
             );
         }
-        amounts.insert(name.value.clone(), amount(unit, &quantity.value).max(0));
+        let counted = cx.counted(file, unit, quantity);
+        amounts.insert(name.value.clone(), counted.max(0));
     }
     let clusters = selector::set_or_all(cx, file, clusters.as_ref(), span);
     match scope.as_ref().map(|scope| scope.value) {

@@ -157,8 +157,9 @@ fn pool(seen: &PoolSeen) -> PoolDoc {
 }
 
 fn quantities(resources: &Resources) -> Quantities {
-    // What amount_text writes is a quantity.
+    // What amount_text writes is a quantity, and one of what Kubernetes counts is read again.
     let quantity = |(name, amount): (&SmolStr, i128)| {
+        let amount = amount.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
         let quantity: Quantity = amount_text(name, amount).parse().ok()?;
         Some((Spanned::new(name.clone(), Span::default()), Spanned::new(quantity, Span::default())))
     };
