@@ -18,7 +18,7 @@ use crate::schedule::{Headroom, Target, Verdict, headroom};
 use crate::variants::Variants;
 
 /// Clusters that are named one by one.
-const NAMED: usize = 3;
+pub(super) const NAMED: usize = 3;
 
 /// A target and what it was made from: what shortfalls are told from.
 #[derive(Debug)]

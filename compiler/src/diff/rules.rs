@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::placements::pairs;
 use crate::Compiled;
 use crate::base::{AppId, SmolStr};
-use crate::model::{App, Cluster, DeletionLimit, MinAvailable, Settings, Team};
+use crate::model::{App, Cluster, DeletionLimit, Settings, Team};
 
 /// A rule that changed. What came or went is listed elsewhere, but for rules that are not those of everybody.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -128,11 +128,7 @@ fn of_team(team: &Team) -> Vec<Rule> {
 fn of_app(compiled: &Compiled, id: AppId) -> Vec<Rule> {
     let App { depends_on, keep_removed, suspended, exclusive, min_available, failover_after_secs, .. } =
         compiled.fleet.app(id);
-    let floor = min_available.filter(|_| !exclusive).map(|MinAvailable { percent, count }| match (percent, count) {
-        (0, count) if count > 0 => count.to_string(),
-        (percent, 0) => format!("{percent}%"),
-        (percent, count) => format!("{percent}% and {count}"),
-    });
+    let floor = min_available.filter(|_| !exclusive).map(|floor| floor.to_string());
     vec![
         ("dependsOn", listed(depends_on.iter().map(|id| compiled.fleet.app_name(*id)))),
         ("suspend", suspended.then(|| "true".to_owned())),

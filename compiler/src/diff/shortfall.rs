@@ -5,12 +5,12 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::copies::{Ground, ShortCopy, copies_text};
+use super::copies::{Ground, NAMED, ShortCopy, copies_text};
 use crate::Compiled;
 use crate::base::quantity::{amount_at_least, plain_amount};
 use crate::base::{AppId, SmolStr};
 use crate::model::{Fleet, Share};
-use crate::schedule::Deficit;
+use crate::schedule::{Deficit, RefusedThere};
 use crate::variants::unstated;
 use crate::what_if::Lapse;
 
@@ -70,6 +70,9 @@ pub enum Shortfall {
         more: String,
         /// The most allowed.
         hard: String,
+        /// Other clusters whose own quota refuses it as well, by name.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        others: Vec<QuotaThere>,
     },
     /// What it gave up by an accepted preemption, and is still short of.
     GaveWay {
@@ -112,6 +115,35 @@ pub enum Shortfall {
     },
 }
 
+/// What the quota of one cluster refuses, as amounts for people.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QuotaThere {
+    /// The cluster.
+    pub cluster: SmolStr,
+    /// The resource, as the quota names it.
+    pub resource: SmolStr,
+    /// What the team uses there already.
+    pub used: String,
+    /// What the app would add.
+    pub more: String,
+    /// The most allowed.
+    pub hard: String,
+}
+
+impl QuotaThere {
+    fn of(fleet: &Fleet, there: &RefusedThere) -> Self {
+        let RefusedThere { cluster, resource, used, more, hard } = there;
+        Self {
+            cluster: fleet.cluster(*cluster).name.clone(),
+            resource: resource.clone(),
+            used: plain_amount(resource, *used),
+            more: amount_at_least(resource, *more),
+            hard: plain_amount(resource, *hard),
+        }
+    }
+}
+
 /// What a person's change may not break.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Guard {
@@ -145,12 +177,13 @@ impl Shortfall {
             Deficit::Spread { topology_key, have, min, greedy } => {
                 Self::Spread { topology_key: topology_key.clone(), have: *have, min: *min, greedy: *greedy }
             }
-            Deficit::Quota { resource, cluster, used, more, hard } => Self::Quota {
+            Deficit::Quota { resource, cluster, used, more, hard, others } => Self::Quota {
                 resource: resource.clone(),
                 cluster: cluster.map(|cluster| fleet.cluster(cluster).name.clone()),
                 used: plain_amount(resource, *used),
                 more: amount_at_least(resource, *more),
                 hard: plain_amount(resource, *hard),
+                others: others.iter().map(|there| QuotaThere::of(fleet, there)).collect(),
             },
             Deficit::GaveWay { workload, to, cluster, replicas } => Self::GaveWay {
                 workload: key(*workload),
@@ -179,10 +212,28 @@ impl Shortfall {
     #[must_use]
     pub fn bare(&self) -> Self {
         let mut bare = self.clone();
-        if let Self::Unplaced { copies, .. } = &mut bare {
-            copies.clear();
+        match &mut bare {
+            Self::Unplaced { copies, .. } => copies.clear(),
+            Self::Quota { others, .. } => others.clear(),
+            _ => {}
         }
         bare
+    }
+
+    /// The same, told for a cluster first, where the quota of that cluster is among those that refuse it.
+    #[must_use]
+    pub fn seen_from(mut self, at: &str) -> Self {
+        if let Self::Quota { resource, cluster: Some(cluster), used, more, hard, others } = &mut self
+            && let Some(there) = others.iter_mut().find(|there| there.cluster == at)
+        {
+            std::mem::swap(cluster, &mut there.cluster);
+            std::mem::swap(resource, &mut there.resource);
+            std::mem::swap(used, &mut there.used);
+            std::mem::swap(more, &mut there.more);
+            std::mem::swap(hard, &mut there.hard);
+            others.sort();
+        }
+        self
     }
 
     /// A loss that is not survived, in names.
@@ -273,12 +324,23 @@ impl fmt::Display for Shortfall {
                 }
                 Ok(())
             }
-            Self::Quota { resource, cluster, used, more, hard } => {
+            Self::Quota { resource, cluster, used, more, hard, others } => {
                 let cluster = cluster.as_ref().map(|cluster| format!(" in cluster {cluster}")).unwrap_or_default();
                 write!(
                     f,
                     "the team's quota{cluster} allows {hard} {resource}: {used} are used, {more} more are asked for"
-                )
+                )?;
+                if others.is_empty() {
+                    return Ok(());
+                }
+                let (shown, rest) = others.split_at(others.len().min(NAMED));
+                let names: Vec<&str> = shown.iter().map(|there| there.cluster.as_str()).collect();
+                let names = names.join(", ");
+                match (others.len(), rest.len()) {
+                    (1, _) => write!(f, "; the quota of cluster {names} refuses it as well"),
+                    (_, 0) => write!(f, "; the quotas of clusters {names} refuse it as well"),
+                    (_, rest) => write!(f, "; the quotas of clusters {names} and {rest} more refuse it as well"),
+                }
             }
             Self::GaveWay { workload, to, cluster, replicas } => {
                 write!(f, "{replicas} replicas of {workload} were displaced in {cluster} by a preemption of {to}")

@@ -138,6 +138,17 @@ impl MinAvailable {
     }
 }
 
+/// `90%`, `3`, or where both are asked for `90% and 3`.
+impl std::fmt::Display for MinAvailable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.percent, self.count) {
+            (0, count) if count > 0 => write!(f, "{count}"),
+            (percent, 0) => write!(f, "{percent}%"),
+            (percent, count) => write!(f, "{percent}% and {count}"),
+        }
+    }
+}
+
 impl From<IntOrPercent> for MinAvailable {
     fn from(stated: IntOrPercent) -> Self {
         match stated {

@@ -62,6 +62,9 @@ pub struct WhyReport {
     /// The steps in which the decider makes that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepsReport>,
+    /// What a placement or a tide states as `move.minAvailable`: so much of each workload must be ready before a cluster is lowered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_available: Option<String>,
     /// The move in steps that it is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moving: Option<MovingReport>,
@@ -245,10 +248,12 @@ impl Explain<'_> {
                 .collect(),
             moves: move_reports(&self.compiled.fleet, &self.compiled.plan, self.id).collect(),
             steps: to_make(self.compiled).into_iter().find(|of| of.app == fleet.app_name(self.id)),
+            min_available: self.app.min_available.filter(|_| !self.app.exclusive).map(|floor| floor.to_string()),
             moving: on_the_way(self.compiled).into_iter().find(|of| of.app == fleet.app_name(self.id)),
             shortfalls: {
                 let ground = Ground::of(self.compiled);
-                deficits.map(|deficit| Shortfall::in_detail(&ground, self.id, deficit)).collect()
+                let asked = cluster.map(|id| self.name(id)).unwrap_or_default();
+                deficits.map(|of| Shortfall::in_detail(&ground, self.id, of).seen_from(&asked)).collect()
             },
             preemptions: {
                 let own = self.compiled.preemptions.iter().filter(|of| of.app == self.id);

@@ -35,6 +35,12 @@ impl WhyReport {
         if let Some(steps) = &self.steps {
             let _ = writeln!(text, "  in steps: {steps}");
         }
+        if let Some(floor) = &self.min_available {
+            let _ = writeln!(
+                text,
+                "  no cluster is lowered while less than {floor} of a workload's replicas would be ready"
+            );
+        }
         if let Some(cluster) = &self.cluster {
             cluster_text(&mut text, cluster, &self.app);
         }

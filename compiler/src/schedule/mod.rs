@@ -47,7 +47,9 @@ pub use held::{intent, moving};
 pub use losses::{AtRest, Outcome};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{AppTarget, BelowWeight, Deficit, Displaced, Growing, InFull, Overdrawn, Seat, Target, Verdict};
+pub use target::{
+    AppTarget, BelowWeight, Deficit, Displaced, Growing, InFull, Overdrawn, RefusedThere, Seat, Target, Verdict,
+};
 
 use std::collections::BTreeSet;
 

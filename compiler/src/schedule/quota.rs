@@ -55,22 +55,25 @@ impl Usage {
         }
     }
 
-    /// The first quota that the app would exceed by asking for more than it did. Asking for less is never refused, even
+    /// The first quota that the app would exceed, and of those of single clusters all, by asking for more than it did. Asking for less is never refused, even
     /// where the quota is exceeded.
     #[must_use]
     pub fn refuses(&self, fleet: &Fleet, app: &App, before: &AppUsage, now: &AppUsage) -> Option<Deficit> {
         let team = self.0.get(app.team.index())?;
         let quotas = fleet.team(app.team).quota.iter().zip(team).zip(before.iter().zip(now));
-        for ((quota, used), (before, now)) in quotas {
-            for (((resource, hard), used), (before, now)) in quota.hard.iter().zip(used).zip(before.iter().zip(now)) {
-                let more = now - before;
-                if more > 0 && used + more > *hard {
-                    let (resource, cluster) = (resource.clone(), quota.of_cluster);
-                    return Some(Deficit::Quota { resource, cluster, used: *used, more, hard: *hard });
-                }
-            }
-        }
-        None
+        let rows = quotas.flat_map(|((quota, used), (before, now))| {
+            let rows = quota.hard.iter().zip(used).zip(before.iter().zip(now));
+            rows.map(move |(((resource, hard), used), (before, now))| (quota, resource, *hard, *used, now - before))
+        });
+        let refused = rows.filter(|(_, _, hard, used, more)| *more > 0 && used + more > *hard);
+        Deficit::of_quotas(refused.map(|(quota, resource, hard, used, more)| Deficit::Quota {
+            resource: resource.clone(),
+            cluster: quota.of_cluster,
+            used,
+            more,
+            hard,
+            others: Vec::new(),
+        }))
     }
 }
 
@@ -180,7 +183,7 @@ impl Left {
         let used = hard - left + each.saturating_mul(i128::from(held));
         let more = each.saturating_mul(i128::from(missing));
         let refused = more > 0 && used.saturating_add(more) > hard;
-        refused.then_some(Deficit::Quota { resource, cluster: Some(cluster), used, more, hard })
+        refused.then(|| Deficit::Quota { resource, cluster: Some(cluster), used, more, hard, others: Vec::new() })
     }
 
     fn tightest(

@@ -17,7 +17,7 @@ pub(super) fn ask_quotas(stage: &mut Stage<'_, '_>, record: &Record) {
     }
 }
 
-/// The first quota of its team that is exceeded and that the app uses.
+/// The first quota of its team that is exceeded and that the app uses; of those of single clusters all.
 fn exceeded(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Deficit> {
     let state = std::mem::take(&mut stage.apps[id.index()]);
     let brought = stage.usage_of(id, &state);
@@ -27,12 +27,13 @@ fn exceeded(stage: &mut Stage<'_, '_>, id: AppId) -> Option<Deficit> {
     let rows = quotas.zip(stage.usage.of_team(app.team)).zip(&brought).flat_map(|((quota, used), brought)| {
         quota.hard.iter().zip(used).zip(brought).map(move |row| (quota.of_cluster, row))
     });
-    let mut over = rows.filter(|(_, (((_, hard), used), more))| **more > 0 && *used > *hard);
-    over.next().map(|(cluster, (((resource, hard), used), more))| Deficit::Quota {
+    let over = rows.filter(|(_, (((_, hard), used), more))| **more > 0 && *used > *hard);
+    Deficit::of_quotas(over.map(|(cluster, (((resource, hard), used), more))| Deficit::Quota {
         resource: resource.clone(),
         cluster,
         used: used - more,
         more: *more,
         hard: *hard,
-    })
+        others: Vec::new(),
+    }))
 }

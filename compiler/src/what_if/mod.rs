@@ -110,7 +110,8 @@ pub fn used_by(app: &AppTarget) -> ClusterSet {
 /// What an app lacks in one target and did not lack in another.
 #[must_use]
 pub fn new_deficits(before: &AppTarget, after: &AppTarget) -> Vec<Deficit> {
-    after.deficits.iter().filter(|deficit| !before.deficits.contains(deficit)).cloned().collect()
+    let known: Vec<Deficit> = before.deficits.iter().map(Deficit::bare).collect();
+    after.deficits.iter().filter(|deficit| !known.contains(&deficit.bare())).cloned().collect()
 }
 
 /// Whether an app ran somewhere and runs nowhere.

@@ -218,7 +218,14 @@ fn what_is_not_pruned_is_released() {
 
 #[test]
 fn a_quota_that_refuses_now_is_an_error() {
-    let quota = Deficit::Quota { resource: "requests.cpu".into(), cluster: None, used: 3000, more: 1500, hard: 4000 };
+    let quota = Deficit::Quota {
+        resource: "requests.cpu".into(),
+        cluster: None,
+        used: 3000,
+        more: 1500,
+        hard: 4000,
+        others: Vec::new(),
+    };
     let unplaced = Deficit::Unplaced { workload: 0, replicas: 1, wanted: 6, displaced: 0 };
     let with = |deficits: &[Deficit]| -> Compiled {
         let mut compiled = Files::shop().compiled();

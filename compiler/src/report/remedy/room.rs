@@ -95,26 +95,26 @@ impl Remedies<'_> {
         let team = self.compiled.fleet.team(self.app.team);
         let target = self.compiled.target.apps.get(self.id.index());
         let mut changes = Vec::new();
-        for deficit in target.into_iter().flat_map(|target| &target.deficits) {
-            let Deficit::Quota { resource, cluster, used, more, hard } = deficit else { continue };
+        let deficits = target.into_iter().flat_map(|target| &target.deficits);
+        for (cluster, resource, used, more, hard) in deficits.flat_map(Deficit::refusals) {
             if cluster.is_some_and(|cluster| cluster != self.at) {
                 continue;
             }
-            let quota = team.quota.iter().find(|q| q.of_cluster == *cluster && q.hard.get(resource) == Some(hard));
-            let wanted = used.saturating_add(*more);
+            let quota = team.quota.iter().find(|q| q.of_cluster == cluster && q.hard.get(resource) == Some(&hard));
+            let wanted = used.saturating_add(more);
             let change = format!(
                 "raise {resource} of the quota of team {} from {} to {}: {} is used and {} would be added",
                 team.name,
-                plain_amount(resource, *hard),
+                plain_amount(resource, hard),
                 amount_at_least(resource, wanted),
-                plain_amount(resource, *used),
-                plain_amount(resource, *more)
+                plain_amount(resource, used),
+                plain_amount(resource, more)
             );
             let span = quota.map_or(team.name_span, |quota| quota.span);
             changes.push(ChangeReport { change, written: Some((self.written)(team.file, span)) });
             changes.push(self.in_app(format!(
                 "or ask for {} {resource} less",
-                amount_at_least(resource, wanted.saturating_sub(*hard))
+                amount_at_least(resource, wanted.saturating_sub(hard))
             )));
         }
         changes

@@ -29,6 +29,7 @@ fn it_is_bounded_and_says_what_it_leaves_out() {
         used: "1".into(),
         more: "1".into(),
         hard: "1".into(),
+        others: Vec::new(),
     };
     diff.errors = vec![AppShortfall { app: "shop/refused".into(), shortfall: quota }];
     diff.objects = (0..3_000)

@@ -83,6 +83,7 @@ fn deficits_are_warnings_at_the_name_of_the_app() {
                 used: 1 << 30,
                 more: 1 << 30,
                 hard: 3 << 29,
+                others: Vec::new(),
             },
             Deficit::NoWeightMatches { workload: 0 },
         ],

@@ -307,3 +307,51 @@ fn what_is_booked_of_an_autoscaler_says_where_it_comes_from() {
     let least = observed.edit("teams/shop/web/app.yaml", "room: Observed", "room: Min");
     assert!(!report(&least, "web", "us-a").to_text(false).contains("observed"));
 }
+
+/// A quota of each cluster refuses in each: `why` of a cluster tells of that one, `why` of the app of all.
+#[test]
+fn the_quota_of_each_cluster_is_told_for_the_cluster_that_is_asked_about() {
+    let files = web("{replicas: {strategy: StaticWeight}}")
+        .edit(
+            "teams/shop.yaml",
+            "{namespaces:",
+            "{quota: [{scope: PerCluster, hard: {requests.cpu: 500m}}], namespaces:",
+        )
+        .edit("teams/shop/web/web.yaml", "replicas: 2", "replicas: 8");
+    let here = |cluster: &str, others: &str| {
+        format!(
+            "the team's quota in cluster {cluster} allows 0.5 requests.cpu: 0.5 are used, 2.5 more are asked for; the quotas of \
+             clusters {others} refuse it as well"
+        )
+    };
+    let shortfalls = |at: Option<&str>| -> Vec<String> {
+        let compiled = files.compiled();
+        let id = compiled.fleet.app_id("shop", "web").unwrap();
+        let at = at.and_then(|name| compiled.fleet.cluster_id(name));
+        let report = why(&compiled, id, at, &|file| files.text(file.path.as_str()).map(|text| text.as_bytes().into()));
+        report.shortfalls.iter().map(ToString::to_string).filter(|text| text.contains("quota")).collect()
+    };
+    assert_eq!(shortfalls(None), [here("eu-a", "eu-b, us-a")]);
+    for (at, others) in [("eu-a", "eu-b, us-a"), ("us-a", "eu-a, eu-b")] {
+        assert_eq!(shortfalls(Some(at)), [here(at, others)]);
+        let there = there(&files, "web", at);
+        assert_eq!(there.reasons, [""; 0], "{at}");
+    }
+}
+
+#[test]
+fn what_must_be_ready_before_a_cluster_is_lowered() {
+    let of = |placement: &str| {
+        let report = report(&web(placement), "web", "eu-a");
+        let line =
+            report.to_text(false).lines().find(|line| line.contains("is lowered")).map(str::trim).map(str::to_owned);
+        (report.min_available, line)
+    };
+    let said = |floor: &str| {
+        let line = format!("no cluster is lowered while less than {floor} of a workload's replicas would be ready");
+        (Some(floor.to_owned()), Some(line))
+    };
+    assert_eq!(of("{move: {minAvailable: 90%}}"), said("90%"));
+    assert_eq!(of("{move: {minAvailable: 3, max: 10%}}"), said("3"));
+    assert_eq!(of("{move: {max: 10%}}"), (None, None));
+}

@@ -57,11 +57,11 @@ fn is_true(inputs: &Inputs<'_>, app: &AppFacts<'_>, deficit: &Deficit) -> bool {
             let spread = app.app.placement.spread.iter().find(|spread| spread.key.as_str() == topology_key);
             spread.is_some_and(|spread| spread.min == *min && have <= min)
         }
-        Deficit::Quota { resource, cluster, used, more, hard } => {
-            let quotas = inputs.fleet.team(app.app.team).quota.iter().filter(|quota| quota.of_cluster == *cluster);
-            let stated = quotas.into_iter().any(|quota| quota.hard.get(resource) == Some(hard));
-            stated && *more > 0 && used + more > *hard
-        }
+        Deficit::Quota { .. } => deficit.refusals().all(|(cluster, resource, used, more, hard)| {
+            let quotas = inputs.fleet.team(app.app.team).quota.iter().filter(|quota| quota.of_cluster == cluster);
+            let stated = quotas.into_iter().any(|quota| quota.hard.get(resource) == Some(&hard));
+            stated && more > 0 && used + more > hard
+        }),
         Deficit::GaveWay { workload, to, cluster, replicas } => {
             let short = app.target.deficits.iter().any(|deficit| {
                 matches!(deficit, Deficit::Unplaced { workload: of, replicas: all, .. } if of == workload && all >= replicas)

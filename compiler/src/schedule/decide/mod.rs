@@ -192,12 +192,13 @@ fn left(stage: &mut Stage<'_, '_>, id: AppId, so_far: &mut AppState, workload: u
     left
 }
 
-/// The quota of a cluster that keeps replicas of a workload from being placed there, though it has room for them.
+/// The quotas of clusters that keep replicas of a workload from being placed there, though they have room for them.
 fn refused_there(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, placed: &Placed) -> Option<Deficit> {
     if task.left.is_empty() {
         return None;
     }
     let share = stage.view.workload(id, task.workload).share;
+    let mut refusals = Vec::new();
     for cluster in stage.fresh(id).iter().filter(|cluster| stage.view.allows(id, task.workload, *cluster)) {
         let held = total_in(&placed.rows, cluster);
         let missing = match share {
@@ -207,15 +208,16 @@ fn refused_there(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, placed: &Pla
         let least = if share == Share::Divided { 1 } else { missing };
         let bounds = bounds(stage.view.workload(id, task.workload), cluster);
         let allowed = bounds.weight > 0 && bounds.max.is_none_or(|max| max >= held.saturating_add(least));
-        let fits =
-            seat::room(stage, id, task.workload, task.wanted, cluster).is_none_or(|room| room >= u64::from(least));
         let pod = stage.pod(id, task.workload, cluster);
         let capped = task.left.cap(cluster, pod).is_some_and(|cap| cap < held.saturating_add(least));
-        if missing > 0 && allowed && fits && capped {
-            return task.left.refusal(cluster, pod, held, missing);
+        if missing == 0 || !allowed || !capped {
+            continue;
         }
+        let refusal = task.left.refusal(cluster, pod, held, missing);
+        let room = seat::room(stage, id, task.workload, task.wanted, cluster);
+        refusals.extend(refusal.filter(|_| room.is_none_or(|room| room >= u64::from(least))));
     }
-    None
+    Deficit::of_quotas(refusals)
 }
 
 fn total_in(rows: &[Row], cluster: ClusterId) -> u32 {

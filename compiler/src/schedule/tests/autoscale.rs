@@ -70,8 +70,14 @@ fn quota_counts_the_most_replicas() {
     fleet.add(app);
     let target = fleet.schedule();
     assert_eq!(bounds(&fleet, &target), "");
-    let refused =
-        Deficit::Quota { resource: "requests.cpu".into(), cluster: None, used: 0, more: 11_000, hard: 10_000 };
+    let refused = Deficit::Quota {
+        resource: "requests.cpu".into(),
+        cluster: None,
+        used: 0,
+        more: 11_000,
+        hard: 10_000,
+        others: Vec::new(),
+    };
     assert_eq!(target.apps[0].deficits, [refused]);
     let app = web(&fleet, Strategy::StaticWeight, 2, 10, Min);
     fleet.add(app);

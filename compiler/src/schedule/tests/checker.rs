@@ -71,8 +71,14 @@ fn planted_faults_are_found() {
         (
             "a quota that does not refuse",
             |t| {
-                t.apps[1].deficits =
-                    vec![Deficit::Quota { resource: "pods".into(), cluster: None, used: 12, more: 1, hard: 14 }];
+                t.apps[1].deficits = vec![Deficit::Quota {
+                    resource: "pods".into(),
+                    cluster: None,
+                    used: 12,
+                    more: 1,
+                    hard: 14,
+                    others: Vec::new(),
+                }];
             },
             "a deficit that is none",
         ),

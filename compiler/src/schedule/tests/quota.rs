@@ -2,8 +2,8 @@
 
 use crate::api::{Lifecycle, Strategy};
 use crate::model::TopologyKey;
-use crate::schedule::Deficit;
 use crate::schedule::fixture::FleetFixture;
+use crate::schedule::{Deficit, RefusedThere};
 
 #[test]
 fn quota_01_growth_of_copies_counts_in_every_cluster() {
@@ -13,7 +13,14 @@ fn quota_01_growth_of_copies_counts_in_every_cluster() {
     fleet.add(app).runs("web", "a=2 b=2 c=2");
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "web"), "a=2 b=2 c=2");
-    let refused = Deficit::Quota { resource: "cpu".into(), cluster: None, used: 6000, more: 6000, hard: 10_000 };
+    let refused = Deficit::Quota {
+        resource: "cpu".into(),
+        cluster: None,
+        used: 6000,
+        more: 6000,
+        hard: 10_000,
+        others: Vec::new(),
+    };
     assert_eq!(target.apps[0].deficits, [refused]);
 }
 
@@ -30,8 +37,14 @@ fn quota_04_a_failover_is_not_refused_and_growth_is() {
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "app1"), "b=24");
     assert_eq!(fleet.seats(&target, "app2"), "b=24");
-    let refused =
-        Deficit::Quota { resource: "requests.cpu".into(), cluster: None, used: 48_000, more: 1000, hard: 48_000 };
+    let refused = Deficit::Quota {
+        resource: "requests.cpu".into(),
+        cluster: None,
+        used: 48_000,
+        more: 1000,
+        hard: 48_000,
+        others: Vec::new(),
+    };
     assert_eq!(target.apps[1].deficits, [refused]);
 }
 
@@ -90,8 +103,9 @@ fn a_quota_of_each_cluster_caps_the_division() {
         let quotas: Vec<&Deficit> =
             target.apps[0].deficits.iter().filter(|d| matches!(d, Deficit::Quota { .. })).collect();
         let expected = refused.map(|(resource, used, more, hard)| {
+            let there = RefusedThere { cluster: fleet.id("b"), resource: resource.into(), used, more, hard };
             let cluster = Some(fleet.id("a"));
-            Deficit::Quota { resource: resource.into(), cluster, used, more, hard }
+            Deficit::Quota { resource: resource.into(), cluster, used, more, hard, others: vec![there] }
         });
         assert_eq!(quotas, expected.iter().collect::<Vec<_>>(), "{quota} {replicas}");
         fleet.record_target(&target);
@@ -131,6 +145,7 @@ fn copies_need_the_quota_of_their_cluster() {
         used: 1000,
         more: 2000,
         hard: 2000,
+        others: Vec::new(),
     };
     assert_eq!(target.apps[1].deficits, [refused]);
 }
@@ -147,8 +162,14 @@ fn objects_are_counted_where_they_are() {
     assert_eq!(fleet.seats(&target, "one"), "a=1 b=1");
     // `three` comes before `two`
     assert_eq!((fleet.seats(&target, "three").as_str(), fleet.seats(&target, "two").as_str()), ("b=2", ""));
-    let refused =
-        Deficit::Quota { resource: "count/deployments.apps".into(), cluster: None, used: 3, more: 1, hard: 3 };
+    let refused = Deficit::Quota {
+        resource: "count/deployments.apps".into(),
+        cluster: None,
+        used: 3,
+        more: 1,
+        hard: 3,
+        others: Vec::new(),
+    };
     assert_eq!(target.apps[2].deficits, [refused]);
     // Objects alone count, too.
     let widgets = fleet.app("zz", Strategy::Duplicated).object("example.com", "v1", "Widget", "w");
@@ -167,7 +188,14 @@ fn what_may_not_ask_for_more_elsewhere_stays() {
     fleet.add(app.clusters(fleet.set(&["b"]))).runs("web", "a=1");
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "web"), "a=1");
-    let refused = Deficit::Quota { resource: "requests.cpu".into(), cluster: None, used: 1000, more: 3000, hard: 1000 };
+    let refused = Deficit::Quota {
+        resource: "requests.cpu".into(),
+        cluster: None,
+        used: 1000,
+        more: 3000,
+        hard: 1000,
+        others: Vec::new(),
+    };
     assert!(target.apps[0].deficits.contains(&refused), "{:?}", target.apps[0].deficits);
 }
 
