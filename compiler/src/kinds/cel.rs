@@ -5,7 +5,10 @@
 //! burns; it is short and not deep, so that no text exhausts a stack; comprehensions nest at most `MOST_NESTED` deep.
 //! The only module, with the one below it, that names the CEL crate.
 
+mod calls;
+mod places;
 mod sorts;
+mod syntax;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +18,8 @@ use cel::objects::{Key, Map};
 use cel::{Context, ExecutionError, Program, Value as CelValue};
 use serde_json::Value;
 
-use sorts::{Sort, sort_of};
+use places::Places;
+use sorts::{Scope, Sort, sort_of};
 
 /// The fields of an object that expressions may name.
 pub const FIELDS: [&str; 6] = ["apiVersion", "data", "kind", "metadata", "spec", "status"];
@@ -29,9 +33,6 @@ const MOST_DEEP: usize = 6;
 const MOST_STEPS: usize = 48;
 /// Comprehensions inside each other: each multiplies the work by the length of its list.
 const MOST_NESTED: usize = 2;
-
-/// Functions that an expression may call by name; operators are the rest.
-const FUNCTIONS: [&str; 8] = ["contains", "double", "endsWith", "int", "size", "startsWith", "string", "uint"];
 
 /// A compiled expression that says yes or no.
 #[derive(Clone)]
@@ -65,17 +66,20 @@ impl Expression {
     /// Compiles a text.
     ///
     /// # Errors
-    /// When it is no CEL, names what an object does not have, calls what is no function, or is too large.
+    /// When it is no CEL, names what an object does not have, calls what is no function or as none is called, can only fail
+    /// by what it asks of values, or is too large.
     pub fn compile(text: &str) -> Result<Self, BadExpression> {
         sized(text)?;
         let program = Program::compile(text).map_err(|errors| {
-            let first = errors.errors.first();
-            let message = first.map_or("", |error| error.msg.trim_start_matches("Syntax error: "));
+            let of_the_text = errors.errors.iter().find(|error| syntax::is_of_the_text(&error.msg));
+            let first = of_the_text.or(errors.errors.first());
+            let message = syntax::words(first.map_or("", |error| &error.msg));
             let at = first.and_then(|error| offset(text, error.pos));
-            BadExpression { message: format!("this is no CEL expression: {}", brief(message)), at }
+            BadExpression { message: format!("this is no CEL expression: {message}"), at }
         })?;
-        check(program.expression(), &mut Vec::new(), 0)?;
-        match sort_of(program.expression(), &mut Vec::new())? {
+        check(program.expression(), &mut Vec::new(), 0, &mut Places::of(text))?;
+        let mut scope = Scope { bound: Vec::new(), places: Places::of(text) };
+        match sort_of(program.expression(), &mut scope)? {
             None | Some(Sort::Bool) => {}
             Some(other) => {
                 let message = format!("it gives {}, and not true or false: compare it with something", other.words());
@@ -161,50 +165,59 @@ fn sized(text: &str) -> Result<(), BadExpression> {
 }
 
 /// Names and calls that cannot mean anything. `bound` are the variables of comprehensions around.
-fn check(expression: &IdedExpr, bound: &mut Vec<String>, nested: usize) -> Result<(), BadExpression> {
-    let bad = |message: String| Err(BadExpression { message, at: None });
+fn check(
+    expression: &IdedExpr,
+    bound: &mut Vec<String>,
+    nested: usize,
+    places: &mut Places<'_>,
+) -> Result<(), BadExpression> {
+    let bad = |message: String, at: Option<usize>| Err(BadExpression { message, at });
     match &expression.expr {
         Expr::Literal(_) => Ok(()),
         Expr::Ident(name) if FIELDS.contains(&name.as_str()) || bound.iter().any(|known| known == name) => Ok(()),
-        Expr::Ident(name) => bad(format!("an object has no `{name}`; expected one of {}", FIELDS.join(", "))),
-        Expr::Select(select) => check(&select.operand, bound, nested),
-        Expr::List(list) => list.elements.iter().try_for_each(|element| check(element, bound, nested)),
+        Expr::Ident(name) => {
+            bad(format!("an object has no `{name}`; expected one of {}", FIELDS.join(", ")), places.name(name))
+        }
+        Expr::Select(select) => check(&select.operand, bound, nested, places),
+        Expr::List(list) => check_all(&list.elements, bound, nested, places),
         Expr::Map(map) => map.entries.iter().try_for_each(|entry| match &entry.expr {
-            EntryExpr::MapEntry(entry) => {
-                check(&entry.key, bound, nested)?;
-                check(&entry.value, bound, nested)
-            }
-            EntryExpr::StructField(_) => bad("messages are not supported".to_owned()),
+            EntryExpr::MapEntry(entry) => check_all([&entry.key, &entry.value], bound, nested, places),
+            EntryExpr::StructField(_) => bad("messages are not supported".to_owned(), None),
         }),
         Expr::Call(call) => {
+            check_all(call.target.as_deref(), bound, nested, places)?;
+            let at = places.next_call(&call.func_name);
             let operator = call.func_name.starts_with(['_', '@', '!', '-']);
-            if !operator && !FUNCTIONS.contains(&call.func_name.as_str()) {
-                return bad(format!(
-                    "there is no function `{}`; expected one of {}, or all, exists, exists_one, filter, has, map",
-                    call.func_name,
-                    FUNCTIONS.join(", ")
-                ));
+            if !operator && !calls::names().any(|known| known == call.func_name) {
+                return bad(calls::unknown(&call.func_name), at);
             }
-            call.target.iter().try_for_each(|target| check(target, bound, nested))?;
-            call.args.iter().try_for_each(|argument| check(argument, bound, nested))
+            check_all(&call.args, bound, nested, places)
         }
         Expr::Comprehension(comprehension) => {
             if nested == MOST_NESTED {
-                return bad(format!("more than {MOST_NESTED} of all, exists, filter and map inside each other"));
+                return bad(format!("more than {MOST_NESTED} of all, exists, filter and map inside each other"), None);
             }
-            check(&comprehension.iter_range, bound, nested)?;
-            check(&comprehension.accu_init, bound, nested)?;
+            check_all([&comprehension.iter_range, &comprehension.accu_init], bound, nested, places)?;
             let outer = bound.len();
             bound.push(comprehension.iter_var.clone());
             bound.extend(comprehension.iter_var2.clone());
             bound.push(comprehension.accu_var.clone());
             let parts = [&comprehension.loop_cond, &comprehension.loop_step, &comprehension.result];
-            let checked = parts.into_iter().try_for_each(|part| check(part, bound, nested + 1));
+            let checked = check_all(parts, bound, nested + 1, places);
             bound.truncate(outer);
             checked
         }
-        Expr::Struct(_) | Expr::Unspecified => bad("messages are not supported".to_owned()),
+        Expr::Struct(_) | Expr::Unspecified => bad("messages are not supported".to_owned(), None),
     }
+}
+
+fn check_all<'e>(
+    parts: impl IntoIterator<Item = &'e IdedExpr>,
+    bound: &mut Vec<String>,
+    nested: usize,
+    places: &mut Places<'_>,
+) -> Result<(), BadExpression> {
+    parts.into_iter().try_for_each(|part| check(part, bound, nested, places))
 }
 
 /// The byte of a line and column, both counted from 1, columns in characters.
@@ -214,11 +227,6 @@ fn offset(text: &str, (line, column): (isize, isize)) -> Option<usize> {
     let rest = text.get(begin..)?;
     let within = rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at);
     Some(begin + within)
-}
-
-/// Without the list of every token that could have stood there.
-fn brief(message: &str) -> &str {
-    message.split(" expecting ").next().unwrap_or(message)
 }
 
 fn sort(value: &CelValue) -> &'static str {
@@ -288,7 +296,7 @@ mod tests {
             ("[true].exists_one(x, x)", Ok(true)),
             ("[status.ready].map(x, x > 1)[0]", Ok(true)),
             ("(has(status.x) ? status.x : false) || true", Ok(true)),
-            ("spec.replicas / 0 == 1", Err(Undecided::Failed("it divides by zero".to_owned()))),
+            ("spec.replicas / (spec.replicas - 3) == 1", Err(Undecided::Failed("it divides by zero".to_owned()))),
             // one side decides, whatever the other would have been
             ("status.error == 'x' || status.phase == 'Running'", Ok(true)),
             ("status.error == 'x' && status.phase == 'Failed'", Ok(false)),
@@ -302,13 +310,47 @@ mod tests {
     #[test]
     fn mistakes_are_found_when_written() {
         let rows = [
-            ("status.phase ==", Some(15), "mismatched input '<EOF>'"),
-            ("status.a == 'é' ++ 1", Some(18), "extraneous input '+'"),
             ("status.a &&\n  status.b ++", None, "no CEL"),
-            ("stauts.phase == 'a'", None, "no `stauts`"),
-            ("c.status == 'True' && status.c.all(c, c.x)", None, "no `c`"),
-            ("status.phase.matches('a')", None, "no function `matches`"),
-            ("now() == 1", None, "no function `now`"),
+            ("stauts.phase == 'a'", Some(0), "no `stauts`"),
+            ("status.a == 'stauts' && stauts.phase == 'a'", Some(24), "no `stauts`"),
+            ("c.status == 'True' && status.c.all(c, c.x)", Some(0), "no `c`"),
+            ("status.phase.matches('a')", Some(13), "no function `matches`"),
+            ("status.a == 1 || now() == 1", Some(17), "no function `now`"),
+            (
+                "size(status.a) > 1 && size(status.a, 2) > 1",
+                Some(22),
+                "`size` is written `size(VALUE)` or `VALUE.size()`",
+            ),
+            ("status.a.all(c)", Some(9), "`all` is written `LIST.all(NAME, CONDITION)`"),
+            ("has(status.a, 1)", Some(0), "`has` is written `has(VALUE.FIELD)`"),
+            ("size(1) == 1", Some(0), "of a text, a list or a map, and not of a number"),
+            ("status.phase.startsWith('a', 'b')", Some(13), "here it is called of a value, with 2 arguments"),
+            (
+                "startsWith(status.phase, 'a')",
+                Some(0),
+                "`startsWith` is written `TEXT.startsWith(TEXT)`; here it is called with 2",
+            ),
+            ("status.a.exists(c, c.type.contains(1))", Some(26), "and not of a number"),
+            ("status.conditions.contains(['a'])", Some(18), "`VALUE in LIST` asks that"),
+            (
+                "int(status.a, 2) == 1",
+                Some(0),
+                "`int(VALUE)`, of a number or a text; here it is called with 2 arguments",
+            ),
+            ("int('seven') == status.a", Some(0), "reads a number, and this text is none"),
+            ("string(status) == 'a'", Some(0), "and not of a map"),
+            ("metadata.name > 3", None, "`>` compares a text with a number"),
+            ("metadata.labels.a.b == 'c' || kind.name == 'a'", None, "a text has no fields, and `.name` asks for one"),
+            ("status.a + true == 1", None, "`+` takes numbers, texts or lists, and not true or false"),
+            ("1 + 1.5 == status.a", None, "`+` takes two numbers of one kind"),
+            ("'a' + 1 == status.a", None, "`+` takes two of one kind, and not a text and a number"),
+            ("spec.replicas / 0 == 1", None, "divides by zero"),
+            ("'a' in 'abc'", None, "`in` looks into a list or a map, and not into a text"),
+            ("kind[0] == 'a'", None, "`[ ]` takes an item of a list or a map, and not of a text"),
+            ("status.conditions[-1].status == 'True'", None, "counted from 0"),
+            ("metadata.finalizers['a'] == 'b'", None, "an item of a list has a whole number, and not a text"),
+            ("kind.all(c, c == 'a')", None, "go through a list or a map, and not through a text"),
+            ("[size(1, 2)] == status.a", Some(1), "`size` is written"),
             ("Thing{a: 1} == Thing{a: 1}", None, "messages"),
             ("status.ready + 1", None, "it gives a number, and not true or false"),
             ("size(status.conditions)", None, "it gives a number"),

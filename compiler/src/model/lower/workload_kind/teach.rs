@@ -169,7 +169,7 @@ fn expression(findings: &mut Vec<Finding>, text: &Spanned<SmolStr>) -> Option<Ex
     }
 }
 
-/// The place of one byte of a scalar, where the scalar is written as it reads: on one line, plain or in quotes without
+/// The place of a name, or of one byte, of a scalar, where the scalar is written as it reads: on one line, plain or in quotes without
 /// escapes. Elsewhere the whole.
 fn within(text: &Spanned<SmolStr>, at: usize) -> Span {
     let written = text.span.end.saturating_sub(text.span.start) as usize;
@@ -179,7 +179,10 @@ fn within(text: &Spanned<SmolStr>, at: usize) -> Span {
         _ => return text.span,
     };
     // what is missing at the end is missing after the last character
-    let Ok(within) = u32::try_from(at.min(text.value.len().saturating_sub(1)) + quote) else { return text.span };
+    let at = at.min(text.value.len().saturating_sub(1));
+    let rest = text.value.get(at..).unwrap_or_default();
+    let name = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count().max(1);
+    let (Ok(within), Ok(name)) = (u32::try_from(at + quote), u32::try_from(name)) else { return text.span };
     let start = text.span.start.saturating_add(within);
-    Span::new(start, start.saturating_add(1).min(text.span.end))
+    Span::new(start, start.saturating_add(name).min(text.span.end))
 }

@@ -117,7 +117,7 @@ fn what_contradicts_itself_is_refused() {
             codes::kinds::BAD_TEACHING,
             "{podSpec: /spec, kind: Secret}",
         ),
-        ("health: {current: stauts.ready}", codes::kinds::BAD_EXPRESSION, "stauts.ready"),
+        ("health: {current: stauts.ready}", codes::kinds::BAD_EXPRESSION, "stauts"),
     ] {
         let text = format!(
             "apiVersion: fleetwright.io/v1alpha1\nkind: WorkloadKind\nmetadata: {{name: a}}\nspec: {{group: example.com, kind: \
