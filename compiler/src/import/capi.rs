@@ -27,10 +27,10 @@ const NODE_LABELS: [&str; 3] = ["node-role.kubernetes.io", "node-restriction.kub
 /// Imports a management cluster's objects.
 ///
 /// # Errors
-/// Files that are no YAML.
+/// Files that are no YAML, and objects that are there twice and differ.
 pub fn import(files: &[InputFile]) -> Result<Imported, Vec<Unreadable>> {
-    let objects = documents::read(files)?;
     let mut notes = Vec::new();
+    let objects = documents::once(documents::read(files)?, &mut notes)?;
     let mut repository = Repository::new();
     let mut names = Names::default();
     for cluster in objects.iter().filter(|o| o.group == "cluster.x-k8s.io" && o.kind == "Cluster") {

@@ -1,8 +1,10 @@
 //! Files of manifests as objects.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::{InputFile, Unreadable};
+use super::{About, Fate, InputFile, Note, Unreadable};
 use crate::base::SmolStr;
 use crate::base::labels::Labels;
 use crate::yaml;
@@ -12,6 +14,8 @@ use crate::yaml;
 pub(super) struct Object {
     /// The file.
     pub file: SmolStr,
+    /// The line that it begins in, from 1.
+    pub line: u32,
     /// The API group; empty for the core group.
     pub group: SmolStr,
     /// `group/version`.
@@ -54,8 +58,8 @@ pub(super) fn read(files: &[InputFile]) -> Result<Vec<Object>, Vec<Unreadable>> 
     sorted.sort_by(|a, b| a.path.cmp(&b.path));
     let (mut objects, mut unreadable) = (Vec::new(), Vec::new());
     for file in sorted {
-        match values(file) {
-            Ok(values) => values.into_iter().for_each(|value| open(&file.path, value, &mut objects)),
+        match objects_of(file) {
+            Ok(found) => objects.extend(found),
             Err(wrong) => unreadable.extend(wrong),
         }
     }
@@ -64,7 +68,7 @@ pub(super) fn read(files: &[InputFile]) -> Result<Vec<Object>, Vec<Unreadable>> 
         .filter(|object| !is_segment(&object.name) || !(object.namespace.is_empty() || is_segment(&object.namespace)));
     unreadable.extend(odd.map(|object| Unreadable {
         file: object.file.to_string(),
-        line: 0,
+        line: object.line,
         text: format!("`{}` is no name that an API server takes", object.title().escape_debug()),
     }));
     if unreadable.is_empty() { Ok(objects) } else { Err(unreadable) }
@@ -90,11 +94,19 @@ pub(super) fn values(file: &InputFile) -> Result<Vec<Value>, Vec<Unreadable>> {
 /// # Errors
 /// Every mistake of YAML.
 pub(super) fn written_values(file: &InputFile) -> Result<Vec<Value>, Vec<Unreadable>> {
+    composed(file, |root, _| vec![root.to_json()])
+}
+
+/// What is made of each document of a file.
+fn composed<T>(
+    file: &InputFile,
+    make: impl Fn(&yaml::Node<'_>, &yaml::LineIndex) -> Vec<T>,
+) -> Result<Vec<T>, Vec<Unreadable>> {
     let whole = |text: String| Unreadable { file: file.path.clone(), line: 0, text };
     let text = yaml::decode_utf8(&file.bytes).map_err(|error| vec![whole(error.to_string())])?;
     let (documents, errors) = yaml::compose(text, &yaml::Limits::default());
+    let lines = yaml::LineIndex::new(text);
     if !errors.is_empty() {
-        let lines = yaml::LineIndex::new(text);
         let at = |error: &yaml::YamlError| Unreadable {
             file: file.path.clone(),
             line: lines.position(error.span.start).0,
@@ -103,7 +115,7 @@ pub(super) fn written_values(file: &InputFile) -> Result<Vec<Value>, Vec<Unreada
         return Err(errors.iter().map(at).collect());
     }
     let roots = documents.iter().filter_map(|document| document.root.as_ref());
-    Ok(roots.map(yaml::Node::to_json).collect())
+    Ok(roots.flat_map(|root| make(root, &lines)).collect())
 }
 
 /// Kubernetes takes a key that holds null for an absent one. The depth of a document is bounded by `yaml::Limits`.
@@ -118,18 +130,64 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// The object, or the objects of a list. A list in a list is left out, as `kubectl` has none.
-fn open(file: &str, value: Value, objects: &mut Vec<Object>) {
-    let is_list = value.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"));
-    match value.get("items") {
-        Some(Value::Array(items)) if is_list => {
-            objects.extend(items.iter().filter_map(|item| object(file, item.clone())));
+/// The objects of a file, and those of its lists. A list in a list is left out, as `kubectl` has none.
+fn objects_of(file: &InputFile) -> Result<Vec<Object>, Vec<Unreadable>> {
+    let text = |node: &yaml::Node<'_>| match &node.value {
+        yaml::Yaml::Str(text) => text.to_string(),
+        _ => String::new(),
+    };
+    composed(file, |root, lines| {
+        let one = |node: &yaml::Node<'_>| {
+            object(&file.path, lines.position(node.span.start).0, without_nulls(node.to_json()))
+        };
+        let is_list = root.get("kind").is_some_and(|kind| text(kind).ends_with("List"));
+        match root.get("items").map(|items| &items.value) {
+            Some(yaml::Yaml::Seq(items)) if is_list => items.iter().filter_map(one).collect(),
+            _ => one(root).into_iter().collect(),
         }
-        _ => objects.extend(object(file, value)),
-    }
+    })
 }
 
-fn object(file: &str, value: Value) -> Option<Object> {
+/// Each object once. What is there twice and the same is said; what is there twice and differs cannot be told apart.
+///
+/// # Errors
+/// Every object that is there with two contents.
+pub(super) fn once(objects: Vec<Object>, notes: &mut Vec<Note>) -> Result<Vec<Object>, Vec<Unreadable>> {
+    type Key = (SmolStr, SmolStr, SmolStr, SmolStr);
+    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
+    let (mut kept, mut unreadable): (Vec<Object>, Vec<Unreadable>) = (Vec::new(), Vec::new());
+    for object in objects {
+        let key = (object.group.clone(), object.kind.clone(), object.namespace.clone(), object.name.clone());
+        let Some(first) = known.get(&key).and_then(|at| kept.get(*at)) else {
+            known.insert(key, kept.len());
+            kept.push(object);
+            continue;
+        };
+        let title = object.title();
+        if first.value == object.value {
+            let mut about = About { file: object.file.clone(), object: title, notes };
+            about.say(Fate::Skipped, "", format!("is in {} as well, and the same there", at(first)));
+            continue;
+        }
+        unreadable.push(Unreadable {
+            file: object.file.to_string(),
+            line: object.line,
+            text: format!(
+                "{} is in {} as well, and differs there: leave one of them out",
+                title.escape_debug(),
+                at(first)
+            ),
+        });
+    }
+    if unreadable.is_empty() { Ok(kept) } else { Err(unreadable) }
+}
+
+/// `a.yaml:3`
+fn at(object: &Object) -> String {
+    format!("{}:{}", object.file, object.line)
+}
+
+fn object(file: &str, line: u32, value: Value) -> Option<Object> {
     let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(SmolStr::from);
     let map = |pointer: &str| -> Labels {
         let entries = value.pointer(pointer).and_then(Value::as_object).into_iter().flatten();
@@ -138,6 +196,7 @@ fn object(file: &str, value: Value) -> Option<Object> {
     let api_version = text("/apiVersion")?;
     Some(Object {
         file: file.into(),
+        line,
         group: api_version.split_once('/').map_or("", |(group, _)| group).into(),
         kind: text("/kind")?,
         namespace: text("/metadata/namespace").unwrap_or_default(),
@@ -152,6 +211,36 @@ fn object(file: &str, value: Value) -> Option<Object> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_is_there_once() {
+        let map = |name: &str, data: &str| {
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: ns}}\ndata: {{a: {data}}}\n")
+        };
+        let outcome = |texts: &[(&str, String)]| {
+            let files: Vec<InputFile> = texts
+                .iter()
+                .map(|(path, text)| InputFile { path: (*path).to_owned(), bytes: text.clone().into_bytes() })
+                .collect();
+            let mut notes = Vec::new();
+            let kept = once(read(&files).unwrap(), &mut notes);
+            let said =
+                notes.iter().map(|note| format!("{}: {}: {}", note.file, note.object, note.text)).collect::<Vec<_>>();
+            let wrong = |wrong: Vec<Unreadable>| wrong.iter().map(ToString::to_string).collect::<Vec<_>>();
+            (kept.map(|kept| kept.len()).map_err(wrong), said)
+        };
+        let (one, same, other) = (map("m", "x"), map("m", "x"), map("m", "y"));
+        assert_eq!(outcome(&[("a.yaml", one.clone()), ("b.yaml", map("o", "x"))]), (Ok(2), vec![]));
+        assert_eq!(
+            outcome(&[("a.yaml", one.clone()), ("b.yaml", same)]),
+            (Ok(1), vec!["b.yaml: ConfigMap ns/m: is in a.yaml:1 as well, and the same there".to_owned()])
+        );
+        let list = format!("kind: List\napiVersion: v1\nitems:\n- {}", other.trim_end().replace('\n', "\n  "));
+        let expected = "b.yaml:4: ConfigMap ns/m is in a.yaml:1 as well, and differs there: leave one of them out";
+        assert_eq!(outcome(&[("a.yaml", one.clone()), ("b.yaml", list)]), (Err(vec![expected.to_owned()]), vec![]));
+        let twice = format!("{one}---\n{other}");
+        assert!(outcome(&[("a.yaml", twice)]).0.unwrap_err()[0].starts_with("a.yaml:6: ConfigMap ns/m is in a.yaml:1"));
+    }
 
     #[test]
     fn names_that_lead_elsewhere_are_refused() {

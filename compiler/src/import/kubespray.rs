@@ -15,7 +15,7 @@ use self::inventory::{Inventory, Variables};
 use super::documents;
 use super::numbers::{machine_amount, shown};
 use super::repository::{Repository, placeless, placeless_all};
-use super::{About, Fate, Imported, InputFile, Unreadable};
+use super::{About, Fate, Imported, InputFile, Note, Unreadable};
 use crate::api::{ClusterSpec, NodePoolSpec};
 use crate::base::SmolStr;
 use crate::base::labels::Labels;
@@ -26,18 +26,28 @@ use crate::yaml;
 /// Imports inventories. One that lies in no folder of its own is named `name`.
 ///
 /// # Errors
-/// Files that are no YAML.
+/// Files that are no YAML, inventories of which it cannot be said who is in them, or nobody is, and two of one name.
 pub fn import(files: &[InputFile], name: &str) -> Result<Imported, Vec<Unreadable>> {
     let mut notes = Vec::new();
     let mut repository = Repository::new();
     let mut unreadable = Vec::new();
-    for (file, inventory) in inventories(files, &mut unreadable) {
+    let mut named: BTreeMap<String, &str> = BTreeMap::new();
+    for (file, inventory) in inventories(files, &mut unreadable, &mut notes) {
         let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let name = match folder.rsplit('/').next() {
             Some(last) if !last.is_empty() => last,
             Some(_) | None => name,
         };
         let name = name.replace('_', "-").to_lowercase();
+        if let Some(other) = named.insert(name.clone(), &file.path) {
+            let text = format!(
+                "this is the inventory of cluster {}, and so is {other}: leave one of them out, or put it into a folder of another \
+                 name, which the cluster is called after",
+                name.escape_debug()
+            );
+            unreadable.push(Unreadable { file: file.path.clone(), line: 1, text });
+            continue;
+        }
         let mut about =
             About { file: file.path.as_str().into(), object: format!("inventory {name}").into(), notes: &mut notes };
         for odd in inventory.odd() {
@@ -54,8 +64,12 @@ pub fn import(files: &[InputFile], name: &str) -> Result<Imported, Vec<Unreadabl
     }
 }
 
-/// The inventories among the files, by path: those that have the group of nodes, or anything that could not be read.
-fn inventories<'f>(files: &'f [InputFile], unreadable: &mut Vec<Unreadable>) -> Vec<(&'f InputFile, Inventory)> {
+/// The inventories among the files, by path: those that have a group of nodes, or are called as one and could not be read.
+fn inventories<'f>(
+    files: &'f [InputFile],
+    unreadable: &mut Vec<Unreadable>,
+    notes: &mut Vec<Note>,
+) -> Vec<(&'f InputFile, Inventory)> {
     let mut found: Vec<(&InputFile, Inventory)> = Vec::new();
     for file in files {
         let name = file.path.rsplit('/').next().unwrap_or_default();
@@ -75,12 +89,43 @@ fn inventories<'f>(files: &'f [InputFile], unreadable: &mut Vec<Unreadable>) -> 
             },
             Some(_) => continue,
         };
-        if !inventory.nodes().is_empty() || is_inventory(name) && !inventory.odd().is_empty() {
+        let has_odd = !inventory.odd().is_empty() || !inventory.wrong().is_empty();
+        if !inventory.has_nodes() && !(is_inventory(name) && has_odd) {
+            if is_inventory(name) {
+                let mut about = About { file: file.path.as_str().into(), object: SmolStr::default(), notes };
+                about.say(Fate::Skipped, "", "has no group `kube_node`: it is no inventory of Kubespray's");
+            }
+            continue;
+        }
+        let wrong =
+            |(line, text): &(u32, String)| Unreadable { file: file.path.clone(), line: *line, text: text.clone() };
+        unreadable.extend(inventory.wrong().iter().map(wrong));
+        if inventory.nodes().is_empty() && inventory.wrong().is_empty() {
+            unreadable.push(wrong(&(line_of_nodes(file), nobody(&inventory))));
+        }
+        if !inventory.nodes().is_empty() {
             found.push((file, inventory));
         }
     }
     found.sort_by(|a, b| a.0.path.cmp(&b.0.path));
     found
+}
+
+/// Why no host of an inventory runs pods.
+fn nobody(inventory: &Inventory) -> String {
+    let why = match inventory.odd() {
+        [] if inventory.has_nodes() => "it is empty, and so are its children".to_owned(),
+        [] => "there is none".to_owned(),
+        odd => odd.join("; "),
+    };
+    format!("no host is left in group `kube_node`, whose hosts run pods: {why}")
+}
+
+/// The line, from 1, that first names the group of nodes; else the first.
+fn line_of_nodes(file: &InputFile) -> u32 {
+    let text = String::from_utf8_lossy(&file.bytes);
+    let names = |(_, line): &(u32, &str)| line.contains("kube_node") || line.contains("kube-node");
+    (1..).zip(text.lines()).find(names).map_or(1, |(number, _)| number)
 }
 
 /// The names that Kubespray's own samples give an inventory: other files may hold anything.
@@ -420,6 +465,61 @@ all:
         ] {
             assert!(said.replace('\\', "").contains(line), "{line}\n{said}");
         }
+    }
+
+    #[test]
+    fn inventories_that_cannot_be_read_are_refused() {
+        let good = "[kube_node]\na\n";
+        for (text, expected) in [
+            (
+                "=== a/inventory.ini\n[all]\nx\n[kube_node\nx\n".to_owned(),
+                vec!["a/inventory.ini:3: `[kube_node` has no `]`: expected a header such as [kube_node]"],
+            ),
+            (
+                // not called as an inventory, and means to be one
+                "=== a/prod.ini\n[kube_node\nx\n".to_owned(),
+                vec!["a/prod.ini:1: `[kube_node` has no `]`: expected a header such as [kube_node]"],
+            ),
+            (
+                "=== hosts.ini\n[kube_node]\nx\n[etcd:childern]\nkube_node\n".to_owned(),
+                vec!["hosts.ini:3: `[etcd:childern]` is neither a group, nor its hosts, children or vars"],
+            ),
+            (
+                "=== hosts.ini\n[all]\nx\n[kube_node]\n# x\n".to_owned(),
+                vec![
+                    "hosts.ini:3: no host is left in group `kube_node`, whose hosts run pods: it is empty, and so are its children",
+                ],
+            ),
+            (
+                "=== hosts.yaml\nall:\n  children:\n    kube_node: {hosts: ['x[3:1]']}\n".to_owned(),
+                vec![
+                    "hosts.yaml:3: no host is left in group `kube_node`, whose hosts run pods: x[3:1]: [3:1] is no range such as \
+                     [01:20]: left out",
+                ],
+            ),
+            (
+                format!("=== east/hosts.ini\n{good}=== east/inventory.ini\n{good}"),
+                vec![
+                    "east/inventory.ini:1: this is the inventory of cluster east, and so is east/hosts.ini: leave one of them out, or \
+                     put it into a folder of another name, which the cluster is called after",
+                ],
+            ),
+            (
+                format!("=== a/my_lab/hosts.ini\n{good}=== b/My-Lab/hosts.ini\n{good}"),
+                vec![
+                    "b/My-Lab/hosts.ini:1: this is the inventory of cluster my-lab, and so is a/my_lab/hosts.ini: leave one of them \
+                     out, or put it into a folder of another name, which the cluster is called after",
+                ],
+            ),
+        ] {
+            let wrong = import(&files(&text), "lab").unwrap_err();
+            assert_eq!(wrong.iter().map(ToString::to_string).collect::<Vec<_>>(), expected, "{text}");
+        }
+        // what is no inventory may hold anything, and one that is of somebody else is said
+        let text = format!("=== a/ansible.cfg\n[defaults\n=== b/hosts\n[web]\nx\n=== c/hosts.ini\n{good}");
+        let imported = import(&files(&text), "lab").unwrap();
+        assert!(imported.files.contains_key("clusters/c.yaml") && imported.files.len() == 2, "{:?}", imported.files);
+        assert_eq!(notes(&imported)[0], "Skipped  : has no group `kube_node`: it is no inventory of Kubespray's");
     }
 
     /// Ansible writes Python, and people YAML, into values of INI files.

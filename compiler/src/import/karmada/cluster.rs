@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::affinity::ClusterFacts;
 use super::objects::{ApiEnablement, ClusterSpec, ClusterStatus, KarmadaCluster};
 use crate::api::{ApiGroupSpec, ClusterSpec as Ours, Lifecycle, NodePoolSpec};
@@ -77,13 +79,16 @@ fn pools(status: &ClusterStatus, about: &mut About<'_>) -> Option<Vec<crate::bas
     if total == 0 || allocatable.is_empty() {
         return None;
     }
-    let mut share = |(name, quantity): (&SmolStr, &Quantity)| {
-        if let Err(wrong) = machine_amount(name, &quantity.to_string().into()) {
-            let field = format!("status.resourceSummary.allocatable.{name}");
-            about.say(Fate::NoCounterpart, &field, format!("{wrong}: left out"));
-            return None;
-        }
-        let one = amount(name, quantity) / i128::from(total);
+    let mut share = |(name, stated): (&SmolStr, &Value)| {
+        let quantity = match machine_amount(name, stated) {
+            Ok(quantity) => quantity,
+            Err(wrong) => {
+                let field = format!("status.resourceSummary.allocatable.{name}");
+                about.say(Fate::NoCounterpart, &field, format!("{wrong}: left out"));
+                return None;
+            }
+        };
+        let one = amount(name, &quantity) / i128::from(total);
         let quantity = amount_text(name, one).parse::<Quantity>().ok()?;
         Some((placeless(name.clone()), placeless(quantity)))
     };

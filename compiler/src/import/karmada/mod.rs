@@ -47,11 +47,11 @@ pub use precedence::{Implicit, Template, implicit, rank};
 /// Imports a folder of Karmada's objects and of the templates that its API server holds.
 ///
 /// # Errors
-/// Files that are no YAML.
+/// Files that are no YAML, and objects that are there twice and differ.
 pub fn import(files: &[InputFile]) -> Result<Imported, Vec<Unreadable>> {
     let mut notes = Vec::new();
     let Sorted { clusters, policies, overrides, quotas, customizations, bindings, classes, namespaces, templates } =
-        sort::sort(documents::read(files)?, &mut notes);
+        sort::sort(documents::read(files)?, &mut notes)?;
     let mut repository = Repository::new();
     let facts = clusters_of(&clusters, &policies, &overrides, &quotas, &mut repository, &mut notes);
     let apps = apps::group(&templates, &policies, &mut notes);

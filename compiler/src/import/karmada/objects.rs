@@ -12,7 +12,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::base::SmolStr;
-use crate::base::quantity::Quantity;
 use crate::base::taint::Toleration;
 
 pub(super) use clusters::{ApiEnablement, ClusterSpec, ClusterStatus, KarmadaCluster};
@@ -262,8 +261,9 @@ pub(super) struct SchedulePriority {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FederatedQuota {
+    /// Amounts are read one by one: one that is none leaves the others.
     #[serde(default)]
-    pub overall: BTreeMap<SmolStr, Quantity>,
+    pub overall: BTreeMap<SmolStr, Value>,
     #[serde(default)]
     pub static_assignments: Vec<StaticAssignment>,
     #[serde(flatten)]
@@ -275,7 +275,7 @@ pub(super) struct FederatedQuota {
 pub(super) struct StaticAssignment {
     pub cluster_name: SmolStr,
     #[serde(default)]
-    pub hard: BTreeMap<SmolStr, Quantity>,
+    pub hard: BTreeMap<SmolStr, Value>,
 }
 
 /// `spec` of a WorkloadRebalancer.

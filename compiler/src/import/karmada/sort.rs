@@ -10,8 +10,8 @@ use super::objects::{Customization, FederatedQuota, KarmadaCluster, Rebalancer};
 use super::{overrides, precedence};
 use crate::base::SmolStr;
 use crate::base::labels::Labels;
-use crate::import::documents::{Object, title};
-use crate::import::{About, Fate, Note};
+use crate::import::documents::{self, Object, title};
+use crate::import::{About, Fate, Note, Unreadable};
 use crate::kinds::native;
 
 /// An object's spec, or all of it, with its name.
@@ -48,7 +48,10 @@ pub(super) struct Sorted {
 }
 
 /// Sorts objects. What is neither a template nor read here is said.
-pub(super) fn sort(mut objects: Vec<Object>, notes: &mut Vec<Note>) -> Sorted {
+///
+/// # Errors
+/// Objects that are there twice and differ.
+pub(super) fn sort(mut objects: Vec<Object>, notes: &mut Vec<Note>) -> Result<Sorted, Vec<Unreadable>> {
     let scopes = custom_scopes(&objects);
     for object in &mut objects {
         if object.namespace.is_empty() && is_namespaced(object, &scopes) {
@@ -57,10 +60,10 @@ pub(super) fn sort(mut objects: Vec<Object>, notes: &mut Vec<Note>) -> Sorted {
         }
     }
     let mut sorted = Sorted::default();
-    for object in objects {
+    for object in documents::once(objects, notes)? {
         place(object, &mut sorted, notes);
     }
-    sorted
+    Ok(sorted)
 }
 
 /// Scope of the kinds whose definition is among the objects, by group and kind.

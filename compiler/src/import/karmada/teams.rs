@@ -11,7 +11,7 @@ use crate::base::SmolStr;
 use crate::base::labels::Labels;
 use crate::import::documents::{Object, title};
 use crate::import::repository::{Names, Repository, placeless, placeless_all};
-use crate::import::{About, Note};
+use crate::import::{About, Fate, Note};
 use crate::kinds::native;
 
 /// The team of each namespace; that of cluster-scoped objects under the empty name.
@@ -58,8 +58,15 @@ pub(super) fn write(
         let kinds: BTreeSet<(SmolStr, SmolStr)> = objects.map(|o| (o.group.clone(), o.kind.clone())).collect();
         let allow: Vec<GroupKind> = kinds.into_iter().map(|(group, kind)| GroupKind { group, kind }).collect();
         let mut limits = Vec::new();
-        for named in quotas.iter().filter(|quota| quota.namespace == *namespace) {
+        let here = || quotas.iter().filter(|quota| quota.namespace == *namespace);
+        let several = here().count();
+        for named in here() {
             let mut about = About { file: named.file.clone(), object: named.title("FederatedResourceQuota"), notes };
+            if several > 1 {
+                let text =
+                    format!("is one of {several} of its namespace: all of them hold, each as a quota of team {team}");
+                about.say(Fate::Resolved, "", text);
+            }
             limits.extend(quota::convert(&named.spec, &mut about));
         }
         let rule = NamespaceSpec {

@@ -491,3 +491,52 @@ spec:
     let compiled = compiled(&imported);
     assert!(compiled.plan.apps.iter().all(|app| app.moves.is_empty()));
 }
+
+fn quota(name: &str, spec: &str) -> String {
+    format!(
+        "---\napiVersion: policy.karmada.io/v1alpha1\nkind: FederatedResourceQuota\nmetadata: {{name: {name}, namespace: \
+         shop}}\nspec: {spec}\n"
+    )
+}
+
+/// What is no amount is left out and said; what limits one thing twice is said, and the smaller counts.
+#[test]
+fn odd_and_doubled_quotas_are_said() {
+    let spec = "{overall: {cpu: 40, requests.cpu: 30, memory: -1Gi, nvidia.com/gpu: 16Ei, ephemeral-storage: lots}, \
+                staticAssignments: [{clusterName: member1, hard: {cpu: 10, memory: -2}}, {clusterName: member1, hard: {cpu: 5}}]}";
+    let text = format!("{CLUSTERS}{}{}", quota("one", spec), quota("two", "{overall: {cpu: 20}}"));
+    let imported = imported(&text);
+    compiled(&imported);
+    let said = notes(&imported).join("\n");
+    for line in [
+        "Resolved FederatedResourceQuota shop/one spec.overall: `cpu` and `requests.cpu` both limit requests.cpu: the smaller of the \
+         two is written",
+        "NoCounterpart FederatedResourceQuota shop/one spec.overall.memory: `-1Gi` is less than nothing: left out",
+        "spec.overall.nvidia.com/gpu: `16Ei` is no amount of nvidia.com/gpu: expected at most 2^63-1",
+        "spec.overall.ephemeral-storage: `lots` is no amount of ephemeral-storage: expected a number",
+        "spec.staticAssignments[0].memory: `-2` is less than nothing: left out",
+        "spec.staticAssignments[1]: is for member1, as staticAssignments[0] is: both hold, and the smaller amount decides",
+        "Resolved FederatedResourceQuota shop/one : is one of 2 of its namespace: all of them hold, each as a quota of team shop",
+        "Resolved FederatedResourceQuota shop/two : is one of 2 of its namespace",
+    ] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    let team = &imported.files["teams/shop.yaml"];
+    assert!(team.contains("requests.cpu: \"30\"") && !team.contains("\"40\"") && !team.contains("-1Gi"), "{team}");
+}
+
+#[test]
+fn an_object_that_is_there_twice_and_differs_is_refused() {
+    let same = format!("{CLUSTERS}{}=== other.yaml\n{}", deployment("web", ""), deployment("web", ""));
+    let said = notes(&imported(&same)).join("\n");
+    assert!(
+        said.contains("Skipped Deployment shop/web : is in clusters.yaml:28 as well, and the same there"),
+        "{said}"
+    );
+    let other = deployment("web", "").replace("replicas: 12", "replicas: 13");
+    let wrong = import(&files(&format!("{CLUSTERS}{}=== other.yaml\n{other}", deployment("web", "")))).unwrap_err();
+    let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+    assert_eq!(wrong.len(), 1);
+    assert!(wrong[0].starts_with("other.yaml:2: Deployment shop/web is in clusters.yaml:"), "{wrong:?}");
+    assert!(wrong[0].ends_with("as well, and differs there: leave one of them out"), "{wrong:?}");
+}

@@ -16,6 +16,10 @@ pub(super) struct Inventory {
     groups: BTreeMap<SmolStr, Group>,
     /// What could not be read, in words, in the order of the file.
     odd: Vec<String>,
+    /// Lines of which nobody can say what they begin, and what follows them is of: by line, from 1.
+    wrong: Vec<(u32, String)>,
+    /// Whether a header that could not be read names the group of nodes.
+    means_nodes: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -35,18 +39,26 @@ const MAX_RANGE: usize = 10_000;
 const MAX_WIDTH: usize = 20;
 
 impl Inventory {
-    /// Reads `[group]`, `[group:children]`, `[group:vars]` and lines `host key=value …`.
+    /// Reads `[group]`, `[group:children]`, `[group:vars]` and lines `host key=value …`. A header is one as Ansible takes it:
+    /// nothing but a remark follows the bracket.
     pub(super) fn of_ini(text: &str) -> Self {
         let mut inventory = Self::default();
         let (mut group, mut part) = (SmolStr::new("ungrouped"), "");
-        for line in text.lines().map(str::trim) {
+        for (number, line) in (1_u32..).zip(text.lines().map(str::trim)) {
             if line.is_empty() || line.starts_with(['#', ';']) {
                 continue;
             }
-            if let Some(section) = line.strip_prefix('[').and_then(|line| line.split(']').next()) {
-                let (name, of) = section.split_once(':').unwrap_or((section, ""));
-                (group, part) = (name.into(), of);
-                inventory.groups.entry(group.clone()).or_default();
+            if let Some(rest) = line.strip_prefix('[') {
+                match header(rest) {
+                    Ok((name, of)) => {
+                        (group, part) = (name.into(), of);
+                        inventory.groups.entry(group.clone()).or_default();
+                    }
+                    Err(wrong) => {
+                        inventory.wrong.push((number, wrong));
+                        inventory.means_nodes |= NODES.iter().any(|nodes| rest.trim_start().starts_with(nodes));
+                    }
+                }
                 continue;
             }
             match part {
@@ -62,12 +74,7 @@ impl Inventory {
                         .odd
                         .push(format!("a line of [{}:vars] is no `name=value`: left out", group.escape_debug())),
                 },
-                "" | "hosts" => inventory.host_line(&group, line),
-                other => inventory.odd.push(format!(
-                    "[{}:{}] is neither a group, nor its children or vars: a line of it is left out",
-                    group.escape_debug(),
-                    other.escape_debug()
-                )),
+                _ => inventory.host_line(&group, line),
             }
         }
         inventory
@@ -165,6 +172,16 @@ impl Inventory {
         &self.odd
     }
 
+    /// Lines that make all that follows them doubtful.
+    pub(super) fn wrong(&self) -> &[(u32, String)] {
+        &self.wrong
+    }
+
+    /// Whether it has a group of nodes, with hosts or without.
+    pub(super) fn has_nodes(&self) -> bool {
+        self.means_nodes || NODES.iter().any(|group| self.groups.contains_key(*group))
+    }
+
     /// The hosts that run pods, ascending.
     pub(super) fn nodes(&self) -> BTreeSet<SmolStr> {
         let mut found = BTreeSet::new();
@@ -198,6 +215,29 @@ impl Inventory {
 
     pub(super) fn host_variables(&self, host: &str) -> Variables {
         self.hosts.get(host).cloned().unwrap_or_default()
+    }
+}
+
+/// What stands after the bracket that begins a header: the group, and which part of it follows.
+///
+/// # Errors
+/// In words: what is no header.
+fn header(rest: &str) -> Result<(&str, &str), String> {
+    let shown = rest.split(['#', ';']).next().unwrap_or_default().trim_end().escape_debug();
+    let Some((section, after)) = rest.split_once(']') else {
+        return Err(format!("`[{shown}` has no `]`: expected a header such as [kube_node]"));
+    };
+    if !after.trim_start().is_empty() && !after.trim_start().starts_with(['#', ';']) {
+        return Err(format!("`[{shown}`: something follows the header; expected it on a line of its own"));
+    }
+    let (group, part) = section.split_once(':').unwrap_or((section, ""));
+    if group.is_empty() || group.contains(|c: char| c.is_whitespace() || c == '[') {
+        return Err(format!("`[{shown}` names no group: expected a header such as [kube_node]"));
+    }
+    match part {
+        "hosts" | "children" | "vars" => Ok((group, part)),
+        "" if !section.contains(':') => Ok((group, part)),
+        _ => Err(format!("`[{shown}` is neither a group, nor its hosts, children or vars")),
     }
 }
 
@@ -315,7 +355,7 @@ mod tests {
 
     #[test]
     fn lines_of_an_ini_file() {
-        let text = "[kube_node]\na, b ,c ip=1\nd stray\n[kube_node:vars]\nx = 1\nnothing\n[kube_node:childern]\nmore\n";
+        let text = "[kube_node] # who runs pods\na, b ,c ip=1\nd stray\n[kube_node:vars]\nx = 1\nnothing\n";
         let inventory = Inventory::of_ini(text);
         assert_eq!(inventory.nodes().into_iter().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
         assert_eq!(inventory.host_variables("b")["ip"], "1");
@@ -324,8 +364,27 @@ mod tests {
             [
                 "a word beside host d is no `name=value`: left out",
                 "a line of [kube_node:vars] is no `name=value`: left out",
-                "[kube_node:childern] is neither a group, nor its children or vars: a line of it is left out",
             ]
         );
+        assert_eq!(inventory.wrong(), []);
+    }
+
+    #[test]
+    fn headers_that_are_none() {
+        for (line, expected) in [
+            ("[kube_node", "`[kube_node` has no `]`: expected a header such as [kube_node]"),
+            ("[kube_node # nodes", "`[kube_node` has no `]`: expected a header such as [kube_node]"),
+            ("[kube_node] a", "`[kube_node] a`: something follows the header; expected it on a line of its own"),
+            ("[kube_node]]", "`[kube_node]]`: something follows the header; expected it on a line of its own"),
+            ("[kube node]", "`[kube node]` names no group: expected a header such as [kube_node]"),
+            ("[]", "`[]` names no group: expected a header such as [kube_node]"),
+            ("[[kube_node]", "`[[kube_node]` names no group: expected a header such as [kube_node]"),
+            ("[kube_node:childern]", "`[kube_node:childern]` is neither a group, nor its hosts, children or vars"),
+            ("[kube_node:]", "`[kube_node:]` is neither a group, nor its hosts, children or vars"),
+        ] {
+            let inventory = Inventory::of_ini(&format!("# first\n{line}\na\n"));
+            assert_eq!(inventory.wrong(), [(2, expected.to_owned())], "{line}");
+            assert_eq!(inventory.has_nodes(), line.starts_with("[kube_node"), "{line}");
+        }
     }
 }

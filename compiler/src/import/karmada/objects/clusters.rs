@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::Rest;
 use crate::base::SmolStr;
-use crate::base::quantity::Quantity;
 use crate::base::taint::TaintEffect;
 
 /// A Cluster.
@@ -94,5 +93,5 @@ pub(in crate::import::karmada) struct NodeSummary {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(in crate::import::karmada) struct ResourceSummary {
     #[serde(default)]
-    pub allocatable: BTreeMap<SmolStr, Quantity>,
+    pub allocatable: BTreeMap<SmolStr, Value>,
 }
