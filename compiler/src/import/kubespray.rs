@@ -90,7 +90,8 @@ fn inventories<'f>(
             Some(_) => continue,
         };
         let has_odd = !inventory.odd().is_empty() || !inventory.wrong().is_empty();
-        if !inventory.has_nodes() && !(is_inventory(name) && has_odd) {
+        let means_to_be_one = is_inventory(name) && has_odd;
+        if !(inventory.has_nodes() || means_to_be_one) {
             if is_inventory(name) {
                 let mut about = About { file: file.path.as_str().into(), object: SmolStr::default(), notes };
                 about.say(Fate::Skipped, "", "has no group `kube_node`: it is no inventory of Kubespray's");
