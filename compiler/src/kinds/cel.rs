@@ -3,7 +3,7 @@
 //! Pure: no clock, no functions of our own. Invariants: an expression names only fields of the object and what it binds
 //! itself, and calls only functions that exist, so that a typing mistake is found when it is written and not when a cluster
 //! burns; it is short and not deep, so that no text exhausts a stack; comprehensions nest at most `MOST_NESTED` deep.
-//! The only module, with the one below it, that names the CEL crate.
+//! The only module, with those below it, that names the CEL crate: `sorts` and `calls` say what can only fail, `syntax` what is no CEL.
 
 mod calls;
 mod places;
