@@ -242,7 +242,7 @@ impl Stage<'_, '_> {
 
     /// Whether placed replicas leave a cluster: released, or its weight is 0. What is bound to its data never moves because
     /// of the state of a cluster.
-    fn leaves(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
+    pub fn leaves(&self, id: AppId, workload: usize, cluster: ClusterId) -> bool {
         let w = self.view.workload(id, workload);
         let scoped = (!self.scope(id).keeps(cluster)).then_some(Release::Moves);
         let released = match self.view.release(id, workload, cluster).max(scoped) {

@@ -6,7 +6,7 @@
 use super::{Lowering, placement};
 use crate::diag::{Diagnostic, Place, codes};
 use crate::kinds::replicas::{CustomForm, WorkloadKind};
-use crate::model::{Autoscaled, Object, Workload};
+use crate::model::{Autoscaled, Object, Share, Workload};
 
 /// Gives workloads their autoscalers. `own_total` says which state a `total` of their own.
 pub(super) fn apply(
@@ -24,7 +24,7 @@ pub(super) fn apply(
             same && target.group == autoscaler.group && target.namespace == object.key.namespace
         };
         let Some(at) = workloads.iter().position(scales) else { continue };
-        let place = Place::Span(object.file, object.facts.name_span);
+        let place = || Place::Span(object.file, object.facts.name_span);
         let workload = &mut workloads[at];
         if !matches!(
             workload.kind,
@@ -40,7 +40,7 @@ pub(super) fn apply(
             let other = &objects[other.object];
             let message = format!("two HorizontalPodAutoscalers scale {}", workload.key);
             cx.report(
-                Diagnostic::new(codes::placement::CONTRADICTION, place, message)
+                Diagnostic::new(codes::placement::CONTRADICTION, place(), message)
                     .related(Place::Span(other.file, other.facts.name_span), "the other one")
                     .help("keep one of them"),
             );
@@ -49,12 +49,30 @@ pub(super) fn apply(
         if own_total.get(at).copied().unwrap_or(false) || (total.is_some() && workload.policy.total.is_some()) {
             let message = format!("`total` is stated for {}, whose replicas this autoscaler owns", workload.key);
             cx.report(
-                Diagnostic::new(codes::placement::CONTRADICTION, place, message)
+                Diagnostic::new(codes::placement::CONTRADICTION, place(), message)
                     .help("remove `total`: `minReplicas` and `maxReplicas` are divided"),
             );
         }
         let min = autoscaler.min.max(1);
         let max = autoscaler.max.max(min);
+        let policy = &workload.policy;
+        let least_max = max.div_ceil(min);
+        if let Some(most) = policy.max.filter(|most| *most < least_max)
+            && workload.share == Share::Divided
+            && policy.autoscaled.divides_max()
+        {
+            let message = format!(
+                "`maxReplicas: {max}` of {} does not fit into {min} cluster{} of at most {most} replicas each: so many clusters \
+                 does `minReplicas` allow",
+                workload.key,
+                if min == 1 { "" } else { "s" },
+            );
+            cx.report(Diagnostic::new(codes::placement::CONTRADICTION, place(), message).help(format!(
+                "raise `replicas.perCluster.max` to {least_max} or `minReplicas` to {}, or lower `maxReplicas` to {}",
+                max.div_ceil(most.max(1)),
+                most.saturating_mul(min).max(min),
+            )));
+        }
         workload.own(Autoscaled { object: index, min, max, policy: workload.policy.autoscaled });
     }
 }

@@ -8,8 +8,12 @@ use crate::model::Share;
 use crate::schedule::Deficit;
 
 pub(super) fn check(inputs: &Inputs<'_>, app: &AppFacts<'_>, violations: &mut Vec<String>) {
-    // An app that its quota keeps at fewer replicas is divided by those.
-    let refused = app.target.deficits.iter().any(|deficit| matches!(deficit, Deficit::Quota { .. }));
+    // An app that its quota keeps at fewer replicas is divided by those; so is one whose quota was freed after its turn, where it
+    // found no room for the rest.
+    let has_quota = !inputs.fleet.team(app.app.team).quota.is_empty();
+    let refused = app.target.deficits.iter().any(|deficit| {
+        matches!(deficit, Deficit::Quota { .. }) || (has_quota && matches!(deficit, Deficit::Unplaced { .. }))
+    });
     for facts in &app.workloads {
         let mut wrong = |what: String| violations.push(format!("{}: {what}", inputs.name(app, facts.workload)));
         match facts.workload.share {
@@ -51,7 +55,8 @@ fn bounds(inputs: &Inputs<'_>, facts: &WorkloadFacts<'_>, refused: bool, wrong: 
             wrong(format!("{replicas} replicas in cluster {}, at most {most}", inputs.cluster(*cluster)));
         }
         let before = facts.before.get(cluster).copied().unwrap_or(0);
-        if *replicas < least.min(facts.wanted()) && *replicas > before && !refused {
+        // Where more is owed than a cluster may have (the most replicas of an autoscaler, over few clusters), it has that.
+        if *replicas < least.min(most).min(facts.wanted()) && *replicas > before && !refused {
             wrong(format!("{replicas} replicas in cluster {}, at least {least}", inputs.cluster(*cluster)));
         }
     }

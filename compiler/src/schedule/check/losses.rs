@@ -82,6 +82,8 @@ fn may_switch<'d>(inputs: &Inputs<'_>, app: &AppFacts<'_>, displaced: &dyn Fn() 
         is_disturbed(inputs, app, facts)
             || sum(&facts.before) != u64::from(facts.wanted())
             || facts.before.keys().any(|cluster| displaced().has(app.id, *cluster))
+            // what has found no place in the tier yet may find it in another
+            || facts.before.keys().any(|cluster| !tiers::was_in_use(app, *cluster))
     }) || breaks_spread(inputs, app)
 }
 

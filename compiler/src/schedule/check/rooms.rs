@@ -9,7 +9,7 @@ use crate::kinds::pod::PodFacts;
 use crate::room::{PoolRef, Rooms};
 
 pub(super) fn check(inputs: &Inputs<'_>, apps: &[AppFacts<'_>], violations: &mut Vec<String>) {
-    let mut rooms = with_daemons(inputs, apps);
+    let mut rooms = with_daemons(inputs, apps, Daemons::ThatStay);
     for app in apps {
         for (index, facts) in app.workloads.iter().enumerate().filter(|(_, facts)| !facts.is_daemon()) {
             for seat in &facts.seats {
@@ -46,7 +46,7 @@ impl Displaced {
 /// Books all that was recorded.
 pub(super) fn displaced(inputs: &Inputs<'_>, all: &[AppFacts<'_>]) -> Displaced {
     let known: Vec<ClusterId> = inputs.fleet.cluster_ids().filter(|c| inputs.pools[c.index()].known).collect();
-    let mut rooms = with_daemons(inputs, all);
+    let mut rooms = with_daemons(inputs, all, Daemons::ThatRanOrCome);
     let mut unusable = BTreeSet::new();
     for app in all {
         for (index, facts) in app.workloads.iter().enumerate().filter(|(_, facts)| !facts.is_daemon()) {
@@ -79,12 +79,26 @@ fn recorded(inputs: &Inputs<'_>, app: &AppFacts<'_>, index: usize, cluster: Clus
     .collect()
 }
 
-/// The rooms of the fleet with every DaemonSet of the target booked.
-fn with_daemons(inputs: &Inputs<'_>, apps: &[AppFacts<'_>]) -> Rooms {
+/// Which DaemonSets shrink the nodes.
+#[derive(Clone, Copy)]
+enum Daemons {
+    /// Those of the target.
+    ThatStay,
+    /// Those that were recorded, too: where their app goes elsewhere, they are there until that is decided.
+    ThatRanOrCome,
+}
+
+/// The rooms of the fleet with DaemonSets booked.
+fn with_daemons(inputs: &Inputs<'_>, apps: &[AppFacts<'_>], which: Daemons) -> Rooms {
     let mut rooms = Rooms::new(inputs.pools.iter().map(|cluster| cluster.specs.clone()));
     for app in apps {
         for (index, facts) in app.workloads.iter().enumerate().filter(|(_, facts)| facts.is_daemon()) {
-            for cluster in facts.after.keys() {
+            let mut clusters: BTreeSet<ClusterId> = facts.after.keys().copied().collect();
+            match which {
+                Daemons::ThatStay => {}
+                Daemons::ThatRanOrCome => clusters.extend(facts.before.keys()),
+            }
+            for cluster in &clusters {
                 let Some(pod) = inputs.pod(app, index, *cluster) else { continue };
                 let request = rooms.request(&pod.requests);
                 for pool in usable(inputs, &rooms, pod, *cluster) {

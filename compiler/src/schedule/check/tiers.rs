@@ -17,10 +17,20 @@ pub(super) fn is_in_use(app: &AppFacts<'_>, cluster: ClusterId) -> bool {
 
 /// Whether another tier is in use than the one that is recorded.
 pub(super) fn has_changed(app: &AppFacts<'_>) -> bool {
-    let Some(tiers) = &app.app.placement.tiers else { return false };
-    let recorded = app.placed.and_then(|placed| placed.tier.as_ref());
-    let at = recorded.and_then(|name| tiers.groups.iter().position(|tier| tier.name == *name));
-    at.is_some_and(|at| app.target.tier.map(usize::from) != Some(at))
+    recorded(app).is_some_and(|at| app.target.tier.map(usize::from) != Some(at))
+}
+
+/// Whether a cluster is in the tier that is recorded; true where none is.
+pub(super) fn was_in_use(app: &AppFacts<'_>, cluster: ClusterId) -> bool {
+    let tiers = app.app.placement.tiers.as_ref();
+    let tier = tiers.zip(recorded(app)).and_then(|(tiers, at)| tiers.groups.get(at));
+    tier.is_none_or(|tier| tier.clusters.contains(cluster))
+}
+
+/// The position of the tier that is recorded, if there still is one of its name.
+fn recorded(app: &AppFacts<'_>) -> Option<usize> {
+    let name = app.placed.and_then(|placed| placed.tier.as_ref())?;
+    app.app.placement.tiers.as_ref()?.groups.iter().position(|tier| tier.name == *name)
 }
 
 pub(super) fn check<'d>(

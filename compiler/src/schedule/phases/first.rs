@@ -23,6 +23,7 @@ pub(super) fn book_the_record(stage: &mut Stage<'_, '_>) {
     let ids: Vec<AppId> = stage.view.fleet.app_ids().collect();
     for id in &ids {
         give_up(stage, *id);
+        give_up_daemons(stage, *id);
     }
     if stage.is_booked && stage.entered.is_empty() && stands(stage, &ids) {
         return;
@@ -99,6 +100,7 @@ pub(super) fn give_up_in_place(stage: &mut Stage<'_, '_>, some: &[AppId]) {
     for id in some {
         let before = stage.apps[id.index()].clone();
         give_up(stage, *id);
+        give_up_daemons(stage, *id);
         let after = std::mem::replace(&mut stage.apps[id.index()], before.clone());
         stage.rebook(*id, &before, &after);
         stage.apps[id.index()] = after;
@@ -188,6 +190,22 @@ fn give_up(stage: &mut Stage<'_, '_>, id: AppId) {
     leaving.iter().for_each(|cluster| state.clusters.remove(*cluster));
     for workload in &mut state.workloads {
         workload.rows.retain(|row| !leaving.contains(&row.cluster));
+    }
+}
+
+/// Takes DaemonSets out of clusters that they leave, if they stay in others: they wait for no place elsewhere, so what they took
+/// of the nodes displaces nobody.
+fn give_up_daemons(stage: &mut Stage<'_, '_>, id: AppId) {
+    for workload in 0..stage.view.fleet.app(id).workloads.len() {
+        if !is_daemon(stage.view.workload(id, workload)) {
+            continue;
+        }
+        let rows = &stage.apps[id.index()].workloads[workload].rows;
+        let stay: Vec<Row> = rows.iter().filter(|row| !stage.leaves(id, workload, row.cluster)).copied().collect();
+        if !stay.is_empty() && stay.len() < rows.len() {
+            remember(stage, id);
+            stage.apps[id.index()].workloads[workload].rows = stay;
+        }
     }
 }
 

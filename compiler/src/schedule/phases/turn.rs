@@ -74,11 +74,12 @@ fn may_stay(stage: &Stage<'_, '_>, id: AppId) -> bool {
     limited && app.workloads.len() > 1 && state.known && same()
 }
 
-/// Whether a workload is to leave a cluster altogether.
+/// Whether replicas of a workload are to leave a cluster, all or some: some may have no place elsewhere.
 fn leaves(before: &AppState, now: &AppState) -> bool {
     before.workloads.iter().zip(&now.workloads).any(|(before, now)| {
-        let stays = |cluster: ClusterId| now.rows.iter().any(|row| row.cluster == cluster);
-        before.rows.iter().any(|row| !stays(row.cluster))
+        let now = by_cluster(&now.rows);
+        let stay = |cluster: ClusterId| now.iter().find(|(of, _)| *of == cluster).map_or(0, |(_, replicas)| *replicas);
+        by_cluster(&before.rows).into_iter().any(|(cluster, replicas)| stay(cluster) < replicas)
     })
 }
 
@@ -171,8 +172,10 @@ fn decide_in(stage: &mut Stage<'_, '_>, id: AppId, mode: Mode, tier: u16) -> Dec
 fn holds_too_many(stage: &Stage<'_, '_>, id: AppId, state: &AppState) -> bool {
     state.workloads.iter().enumerate().any(|(workload, state)| {
         let w = stage.view.workload(id, workload);
-        let exceeds =
-            |(cluster, replicas): &(ClusterId, u32)| bounds(w, *cluster).max.is_some_and(|max| *replicas > max);
+        let copied = w.share == Share::Everywhere && !is_daemon(w);
+        let exceeds = |(cluster, replicas): &(ClusterId, u32)| {
+            (copied && *replicas > w.replicas) || bounds(w, *cluster).max.is_some_and(|max| *replicas > max)
+        };
         (w.share != Share::Everywhere && total(&state.rows) > w.replicas) || by_cluster(&state.rows).iter().any(exceeds)
     })
 }

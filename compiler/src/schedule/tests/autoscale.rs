@@ -101,3 +101,15 @@ fn the_check_knows_autoscalers() {
         assert!(!fleet.violations(&target).is_empty(), "{:?}", target.apps[0].seats);
     }
 }
+
+/// Four replicas at most, all in one cluster: where a rule lets that have two, a cluster that ran one has two.
+#[test]
+fn a_cluster_has_no_more_than_it_may_of_the_most_replicas() {
+    let mut fleet = fleet();
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(1, "cpu=1000").weights(&fleet, "a=1 b=1 c=1");
+    let app = app.with(|policy| policy.weights.iter_mut().flatten().for_each(|rule| rule.max = Some(2)));
+    fleet.add(app.autoscaled(1, 4, Max)).runs("web", "a=1 b=1 c=1");
+    let target = fleet.schedule();
+    assert_eq!(bounds(&fleet, &target), "a=2:1..2 b=1:1..1 c=1:1..1");
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+}

@@ -3,7 +3,7 @@
 use crate::api::{Capacity, Lifecycle, Strategy};
 use crate::model::{Share, TopologyKey, WorkloadKind};
 use crate::schedule::Deficit;
-use crate::schedule::fixture::FleetFixture;
+use crate::schedule::fixture::{FleetFixture, taint};
 
 #[test]
 fn division_16_completions_follow_the_seats() {
@@ -141,4 +141,34 @@ fn a_daemon_set_without_a_place_takes_no_room() {
     fleet.cluster("c").lifecycle = Lifecycle::Draining;
     let target = fleet.schedule();
     assert_eq!((fleet.seats(&target, "web").as_str(), fleet.seats(&target, "rest").as_str()), ("a=2", "b=2"));
+}
+
+/// What a DaemonSet took of the nodes of a cluster that it leaves is free at once: it waits for no place elsewhere.
+#[test]
+fn a_daemon_set_that_leaves_displaces_nobody() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("b", "p", 1, "cpu=4000");
+    fleet.cluster("b").lifecycle = Lifecycle::Cordoned;
+    fleet.cluster("b").taints = vec![taint("maintenance:NoExecute")];
+    let agent = fleet.app("agent", Strategy::Duplicated).workload(WorkloadKind::DaemonSet, "main", 1, "cpu=500");
+    let web = fleet.app("web", Strategy::Duplicated).deployment_of(4, "cpu=1000");
+    fleet.add(agent).add(web.tolerates(serde_json::json!({ "operator": "Exists" })));
+    fleet.runs("agent", "a=1 b=1").runs("web", "a=4 b=4");
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "agent").as_str(), fleet.seats(&target, "web").as_str()), ("a=1", "a=4 b=4"));
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+}
+
+/// Where the app of a DaemonSet goes elsewhere altogether, that is decided in its turn, and until then it takes its room.
+#[test]
+fn a_daemon_set_that_ran_is_a_reason_for_what_it_displaced() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("b", "p", 1, "cpu=4000");
+    let agent = fleet.app("agent", Strategy::StaticWeight).workload(WorkloadKind::DaemonSet, "main", 1, "cpu=500");
+    let web = fleet.app("web", Strategy::StaticWeight).deployment_of(6, "cpu=1000").priority(1);
+    fleet.add(agent.exclusive().spread(TopologyKey::Cluster, 1, Some(1))).add(web);
+    fleet.runs("agent", "a=1 b=1").runs("web", "a=2 b=4");
+    let target = fleet.schedule();
+    assert_eq!((fleet.seats(&target, "agent").as_str(), fleet.seats(&target, "web").as_str()), ("a=1", "a=3 b=3"));
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
 }

@@ -254,3 +254,33 @@ fn what_a_quota_refuses_stays_in_too_many_groups() {
     assert_eq!(fleet.seats(&target, "web"), "a=4 b=4 c=3");
     assert!(matches!(target.apps[0].deficits.as_slice(), [Deficit::Quota { .. }]), "{:?}", target.apps[0].deficits);
 }
+
+/// What a quota refuses of an app keeps none of its copies larger than they are wanted.
+#[test]
+fn copies_shrink_where_a_quota_refuses_the_rest() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.quota("team", "count/deployments.apps=0");
+    let app = fleet.app("web", Strategy::Duplicated).deployment(0);
+    fleet.add(app).runs("web", "a=1");
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "");
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+}
+
+/// The quota is free again after the turn of an app; what it let in first stays, though the cluster has no room for the floor.
+#[test]
+fn what_a_quota_let_in_first_may_be_less_than_a_floor() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    fleet.pool("b", "p", 1, "cpu=3500");
+    fleet.pool("c", "p", 1, "cpu=4000");
+    fleet.cluster("a").lifecycle = Lifecycle::Draining;
+    fleet.quota("team", "requests.cpu=7500");
+    let web = fleet.app("web", Strategy::StaticWeight).deployment_of(4, "cpu=1500").priority(1);
+    let web = web.with(|policy| (policy.min, policy.max) = (2, Some(2)));
+    let copies = fleet.app("copies", Strategy::Duplicated).deployment_of(1, "cpu=500");
+    let late = fleet.app("late", Strategy::StaticWeight).deployment_of(1, "cpu=1500").clusters(fleet.set(&["b"]));
+    fleet.add(web).add(copies).add(late).runs("web", "a=1").runs("copies", "a=3 b=1 c=3");
+    let target = fleet.schedule();
+    assert_eq!(["web", "copies", "late"].map(|app| fleet.seats(&target, app)), ["b=1 c=2", "b=1 c=1", "b=1"]);
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+}

@@ -285,3 +285,27 @@ fn an_app_stays_where_most_of_it_fits() {
     fleet.record_target(&target);
     assert_eq!(fleet.schedule().apps[0].seats, target.apps[0].seats);
 }
+
+/// Some of a workload found no place where the rest went: another cluster that holds less of both is no better.
+#[test]
+fn replicas_that_stay_behind_pull_nobody_back() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.pool("a", "p", 3, "cpu=6000 gpu=2");
+    fleet.pool("b", "p", 4, "cpu=3625 gpu=2");
+    let gpus = fleet.app("gpus", Strategy::StaticWeight).deployment_of(4, "cpu=1500 gpu=1");
+    let gpus = gpus.workload(WorkloadKind::Deployment, "more", 5, "cpu=500 gpu=1");
+    let other = fleet.app("other", Strategy::StaticWeight).deployment_of(3, "cpu=1500 gpu=1").priority(1);
+    let web = fleet.app("web", Strategy::Duplicated).deployment_of(1, "cpu=1000");
+    let web = web.workload(WorkloadKind::Deployment, "more", 6, "cpu=500");
+    fleet.add(gpus.spread(TopologyKey::Cluster, 1, Some(1))).add(other).add(web);
+    fleet.runs("gpus", "b=4").runs("other", "b=3").runs("web", "b=1");
+    let recorded = &mut fleet.record.apps;
+    recorded.get_mut(&("team".into(), "gpus".into())).unwrap().workloads.values_mut().nth(1).unwrap().seats[0]
+        .replicas = 1;
+    recorded.get_mut(&("team".into(), "web".into())).unwrap().workloads.values_mut().nth(1).unwrap().seats.clear();
+    let target = fleet.schedule();
+    let seats = |app: &str| (fleet.seats_of(&target, app, 0), fleet.seats_of(&target, app, 1));
+    assert_eq!(seats("gpus"), ("a=4".to_owned(), "a=2 b=1".to_owned()));
+    assert!(target.settled);
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+}

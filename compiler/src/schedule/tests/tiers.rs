@@ -118,3 +118,14 @@ fn the_check_knows_tiers() {
     target.apps[0].tier = Some(7);
     assert!(!fleet.violations(&target).is_empty(), "no such tier");
 }
+
+/// What found no place in the tier in use, and stayed in another, may find it in a third or where it stayed.
+#[test]
+fn what_waits_outside_of_its_tier_is_a_reason_for_another() {
+    let mut fleet = fleet([10, 3, 0]);
+    let app = app(&fleet, Strategy::StaticWeight, 4, TierMode::FirstFit, "own=a other=b");
+    fleet.add(app).runs("web", "a=1 b=3").in_tier("web", "other");
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "a=4");
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+}
