@@ -28,7 +28,12 @@ pub(super) struct Choice {
 impl Choice {
     /// Whether no workload must leave because the one that leads goes elsewhere.
     fn keeps_occupied(&self) -> bool {
-        self.occupied.iter().all(|cluster| self.set.binary_search(&cluster).is_ok())
+        self.keeps(&self.occupied)
+    }
+
+    /// Whether all of these are in the set.
+    fn keeps(&self, clusters: &ClusterSet) -> bool {
+        clusters.iter().all(|cluster| self.set.binary_search(&cluster).is_ok())
     }
 
     /// Leaves the clusters that a workload uses, if it uses any.
@@ -49,6 +54,8 @@ struct Choosable {
     held: bool,
     /// Whether another workload runs there.
     occupied: bool,
+    /// Whether that never moves by itself.
+    bound: bool,
     candidate: Candidate,
 }
 
@@ -99,18 +106,36 @@ pub(super) fn choose(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task]) -> Ch
         return choice;
     }
     // The workload that leads took the groups in which another one runs: these are taken before it chooses, if it has a place
-    // beside them.
+    // beside them, or if what runs there is bound to it.
     let wanted = u64::from(need.replicas);
     let rooms: BTreeMap<ClusterId, u64> =
         options.iter().filter(|o| o.leads).map(|o| (o.cluster, o.candidate.room.unwrap_or(wanted))).collect();
-    let taken: Vec<Choosable> = options.into_iter().map(Choosable::taken_where_occupied).collect();
+    let mut taken: Vec<Choosable> = options.into_iter().map(Choosable::taken_where_occupied).collect();
     let beside = choose(&taken);
+    let bound: ClusterSet = taken.iter().filter(|option| option.bound).map(|option| option.cluster).collect();
+    if !choice.keeps(&bound) {
+        if beside.keeps(&bound) {
+            return beside;
+        }
+        leave_groups_of(stage, id, &bound, &mut taken);
+        return choose(&taken);
+    }
     let room = |choice: &Choice| {
         let rooms = choice.set.iter().filter_map(|cluster| rooms.get(cluster)).copied();
         if need.class == Class::Duplicated { rooms.max().unwrap_or(0) } else { rooms.fold(0, u64::saturating_add) }
     };
     let suffices = beside.failure.is_none() && room(&beside) >= wanted.min(room(&choice));
     if beside.keeps_occupied() && suffices { beside } else { choice }
+}
+
+/// Leaves of the options those in the groups of some clusters, for each constraint that allows no further group beside these.
+fn leave_groups_of(stage: &Stage<'_, '_>, id: AppId, clusters: &ClusterSet, options: &mut Vec<Choosable>) {
+    for spread in &stage.view.fleet.app(id).placement.spread {
+        let taken: BTreeSet<_> = clusters.iter().map(|cluster| stage.view.group(&spread.key, cluster)).collect();
+        if spread.max.is_some_and(|max| taken.len() >= usize::try_from(max).unwrap_or(usize::MAX)) {
+            options.retain(|option| taken.contains(&stage.view.group(&spread.key, option.cluster)));
+        }
+    }
 }
 
 /// Clusters that may take new replicas of some workload, or hold some that stay; ascending.
@@ -142,9 +167,10 @@ fn options(stage: &mut Stage<'_, '_>, id: AppId, tasks: &[Task], lead: Option<us
             candidate.held |= candidate.kept > 0;
         }
         let held = candidate.held || candidate.kept > 0;
-        let others = tasks.iter().filter(|task| Some(task.workload) != lead);
-        let occupied = others.into_iter().any(|task| task.held(cluster).stays > 0);
-        options.push(Choosable { cluster, leads, held, occupied, candidate });
+        let others = tasks.iter().filter(|task| Some(task.workload) != lead && task.held(cluster).stays > 0);
+        let (occupied, bound) =
+            others.fold((false, false), |(_, bound), task| (true, bound || view.is_bound(id, task.workload)));
+        options.push(Choosable { cluster, leads, held, occupied, bound, candidate });
     }
     options
 }

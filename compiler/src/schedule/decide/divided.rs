@@ -81,13 +81,14 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     }
     // What a bound of its cluster takes is gone; what should go elsewhere and cannot stays.
     let mut leaving = Vec::new();
-    for (cluster, _) in &task.held {
+    for (cluster, held) in &task.held {
         let Ok(at) = clusters.binary_search(cluster) else {
             leaving.extend(task.rows.iter().filter(|row| row.cluster == *cluster));
             continue;
         };
         let (bounds, seats) = (bounds(workload, *cluster), outcome.seats.get(at).copied().unwrap_or(0));
-        if bounds.weight == 0 {
+        // Another workload may stay in a cluster that this one leaves.
+        if bounds.weight == 0 || held.moves > 0 {
             leaving.extend(task.rows.iter().filter(|row| row.cluster == *cluster));
         } else if candidates.get(at).is_some_and(|candidate| candidate.weight == 0) {
             // An estimator that sees no room brings nothing new, and takes nothing away that has no place elsewhere.

@@ -196,6 +196,9 @@ fn give_up(stage: &mut Stage<'_, '_>, id: AppId) {
 /// Takes DaemonSets out of clusters that they leave, if they stay in others: they wait for no place elsewhere, so what they took
 /// of the nodes displaces nobody.
 fn give_up_daemons(stage: &mut Stage<'_, '_>, id: AppId) {
+    if stage.view.is_held(id) {
+        return;
+    }
     for workload in 0..stage.view.fleet.app(id).workloads.len() {
         if !is_daemon(stage.view.workload(id, workload)) {
             continue;

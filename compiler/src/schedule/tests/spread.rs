@@ -309,3 +309,22 @@ fn replicas_that_stay_behind_pull_nobody_back() {
     assert!(target.settled);
     assert_eq!(fleet.violations(&target), Vec::<String>::new());
 }
+
+/// One cluster for all of an app, and its data lies in one that drains: the rest has no place without it.
+#[test]
+fn data_follows_no_other_workload_to_another_cluster() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    fleet.cluster("a").lifecycle = Lifecycle::Draining;
+    for strategy in [Strategy::Duplicated, Strategy::StaticWeight] {
+        let app = fleet.app("db", strategy).workload(WorkloadKind::Job, "load", 1, "");
+        let app = app.workload(WorkloadKind::StatefulSet, "main", 1, "");
+        let app = app.pod(|pod| {
+            pod["volumes"] = serde_json::json!([{ "name": "d", "persistentVolumeClaim": { "claimName": "d" } }])
+        });
+        fleet.add(app.spread(TopologyKey::Cluster, 1, Some(1))).runs("db", "a=1");
+        let target = fleet.schedule();
+        let seats = [0, 1].map(|workload| fleet.seats_of(&target, "db", workload));
+        assert_eq!(seats, ["a=1", "a=1"], "{strategy:?}");
+        assert_eq!(fleet.violations(&target), Vec::<String>::new(), "{strategy:?}");
+    }
+}
