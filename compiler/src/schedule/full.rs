@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use super::deficit::Deficit;
 use super::ledger::Resolved;
 use super::stage::Stage;
 use super::state::by_cluster;
-use super::target::{BelowWeight, Deficit, Displaced, Growing, InFull, Overdrawn};
+use super::target::{BelowWeight, Displaced, Growing, InFull, Overdrawn};
 use super::view::{bounds, is_daemon, is_static};
 use crate::api::Capacity;
 use crate::base::{AppId, ClusterId, PoolId};

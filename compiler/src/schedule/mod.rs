@@ -12,6 +12,7 @@ mod beyond;
 pub mod check;
 mod conditions;
 mod decide;
+mod deficit;
 mod explain;
 mod filter;
 #[cfg(test)]
@@ -40,6 +41,7 @@ mod verdict;
 mod view;
 
 pub use beyond::{Booked, booked_as_observed};
+pub use deficit::{Deficit, RefusedThere};
 pub use explain::{Arithmetic, Explained, Misfit, PoolThere, QuotaUse, ShareThere, WorkloadThere, explain};
 pub(crate) use groups::leaders;
 pub use headroom::{Beside, Headroom, headroom};
@@ -47,9 +49,7 @@ pub use held::{intent, moving};
 pub use losses::{AtRest, Outcome};
 pub use placed::placed;
 pub use preempt::{Preemption, Victim, preemptions};
-pub use target::{
-    AppTarget, BelowWeight, Deficit, Displaced, Growing, InFull, Overdrawn, RefusedThere, Seat, Target, Verdict,
-};
+pub use target::{AppTarget, BelowWeight, Displaced, Growing, InFull, Overdrawn, Seat, Target, Verdict};
 
 use std::collections::BTreeSet;
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::deficit::Deficit;
 use super::state::pool_name;
-use super::target::{AppTarget, Deficit, Target};
+use super::target::{AppTarget, Target};
 use crate::base::{AppId, SmolStr, workload_numbers};
 use crate::model::Fleet;
 use crate::placements::{GaveWay, PlacedApp, PlacedSeat, PlacedWorkload};

@@ -3,9 +3,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::deficit::Deficit;
 use super::ledger::{ClassId, PLENTY};
 use super::stage::Stage;
-use super::target::{Deficit, Verdict};
+use super::target::Verdict;
 use super::view::{View, bounds, is_daemon, is_static};
 use crate::api::{Capacity, Strategy};
 use crate::base::{AppId, ClusterId};

@@ -6,6 +6,7 @@
 //! and nowhere else.
 
 mod apply;
+mod built;
 mod issues;
 mod labels;
 mod ordinals;
