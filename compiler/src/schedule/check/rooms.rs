@@ -51,10 +51,20 @@ pub(super) fn displaced(inputs: &Inputs<'_>, all: &[AppFacts<'_>]) -> Displaced 
     for app in all {
         for (index, facts) in app.workloads.iter().enumerate().filter(|(_, facts)| !facts.is_daemon()) {
             for cluster in facts.before.keys().copied().filter(|c| known.binary_search(c).is_ok()) {
-                for (pool, replicas) in recorded(inputs, app, index, cluster) {
-                    if !book(inputs, &mut rooms, app, index, (cluster, pool, replicas)) {
+                let recorded = recorded(inputs, app, index, cluster);
+                let mut adrift = 0_u32;
+                for (pool, replicas) in &recorded {
+                    if !book(inputs, &mut rooms, app, index, (cluster, *pool, *replicas)) {
                         unusable.insert((app.id, cluster));
+                        adrift = adrift.saturating_add(*replicas);
                     }
+                }
+                // What lost its pool has another one of the cluster before anything new comes.
+                for seat in facts.seats.iter().filter(|seat| seat.cluster == cluster) {
+                    let ran = recorded.iter().find(|(pool, _)| *pool == seat.pool).map_or(0, |(_, replicas)| *replicas);
+                    let came = seat.replicas.saturating_sub(ran).min(adrift);
+                    adrift -= came;
+                    book(inputs, &mut rooms, app, index, (cluster, seat.pool, came));
                 }
             }
         }

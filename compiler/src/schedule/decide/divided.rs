@@ -8,7 +8,7 @@ use crate::divide::{Candidate, Capacity, Division, Start, Strategy, divide};
 use crate::model::Replicas;
 use crate::schedule::select::Failure;
 use crate::schedule::stage::Stage;
-use crate::schedule::state::{Weights, merged};
+use crate::schedule::state::{Row, Weights, merged, total};
 use crate::schedule::view::{bounds, is_static};
 
 /// Divides a workload that is taken out of the ledger, and books what it gets.
@@ -97,7 +97,14 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
             leaving.extend(seat::adrift(stage, id, task, *cluster, seats));
         }
     }
-    rows.extend(seat::keep(stage, id, task, leaving, task.wanted.saturating_sub(placed)));
+    // What an earlier pass placed never ran where it is: of that stays only what came from elsewhere.
+    let recorded: Vec<Row> = stage.recorded[id.index()].workloads[task.workload].rows.clone();
+    let ran = |row: &Row| recorded.iter().any(|of| of.cluster == row.cluster);
+    let (leaving, passing): (Vec<Row>, Vec<Row>) = leaving.into_iter().partition(ran);
+    let stays = seat::keep(stage, id, task, leaving, task.wanted.saturating_sub(placed));
+    let there = placed.saturating_add(total(&stays));
+    rows.extend(stays);
+    rows.extend(seat::keep(stage, id, task, passing, task.wanted.min(total(&recorded)).saturating_sub(there)));
     Placed { rows: merged(rows), placed, weights, no_weight }
 }
 

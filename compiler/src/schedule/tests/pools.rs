@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::api::{Capacity, Strategy};
 use crate::base::{ClusterId, PoolId};
+use crate::model::WorkloadKind;
 use crate::placements::ObservedPool;
 use crate::schedule::fixture::{AppFixture, FleetFixture, resources, taint};
 use crate::schedule::{Deficit, Displaced, Growing, InFull};
@@ -270,4 +271,19 @@ fn data_leaves_a_pool_that_a_person_took_it_out_of() {
     });
     fleet.add(app).runs("web", "b=1");
     assert_eq!(fleet.placed("web"), "a=1");
+}
+
+/// What lost its pool takes another one of the cluster, a DaemonSet comes, and what is least important is displaced.
+#[test]
+fn what_lost_its_pool_is_a_reason_for_what_it_displaced() {
+    let mut fleet = FleetFixture::new(&["c"]);
+    fleet.pool("c", "p", 4, "cpu=4000");
+    let large = fleet.app("a-large", Strategy::Duplicated).deployment_of(4, "cpu=3000");
+    let small = fleet.app("b-small", Strategy::StaticWeight).deployment_of(1, "cpu=500");
+    let agent = fleet.app("c-agent", Strategy::Duplicated).workload(WorkloadKind::DaemonSet, "main", 1, "cpu=1000");
+    fleet.add(large).add(small).add(agent).runs("a-large", "c/p=1 c/gone=3").runs("b-small", "c/p=1");
+    let target = fleet.schedule();
+    let seats = ["a-large", "b-small", "c-agent"].map(|app| fleet.seats(&target, app));
+    assert_eq!(seats, ["c=4", "", "c=1"]);
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
 }

@@ -328,3 +328,19 @@ fn data_follows_no_other_workload_to_another_cluster() {
         assert_eq!(fleet.violations(&target), Vec::<String>::new(), "{strategy:?}");
     }
 }
+
+/// One cluster is to have all, and may have five of each: the rest stays where it ran, and nothing where it was on the way.
+#[test]
+fn nothing_is_left_where_it_never_ran() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    fleet.pool("a", "p", 2, "cpu=4000");
+    fleet.cluster("c").lifecycle = Lifecycle::Draining;
+    let app = fleet.app("web", Strategy::StaticWeight).deployment_of(6, "cpu=1000");
+    let app = app.with(|policy| (policy.min, policy.max) = (2, Some(5)));
+    let app = app.workload(WorkloadKind::Deployment, "more", 7, "cpu=1000");
+    let app = app.with(|policy| (policy.min, policy.max) = (2, Some(5)));
+    fleet.add(app.spread(TopologyKey::Cluster, 1, Some(1))).runs("web", "c=5");
+    let target = fleet.schedule();
+    assert_eq!([0, 1].map(|workload| fleet.seats_of(&target, "web", workload)), ["b=5 c=1", "b=5 c=2"]);
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+}
