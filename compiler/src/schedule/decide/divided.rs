@@ -1,14 +1,16 @@
 //! Replicas divided over the chosen clusters.
 
+use std::collections::BTreeMap;
+
 use super::choose::{self, Choice};
 use super::{Placed, Task, seat};
 use crate::api;
-use crate::base::AppId;
+use crate::base::{AppId, ClusterId};
 use crate::divide::{Candidate, Capacity, Division, Start, Strategy, divide};
 use crate::model::Replicas;
 use crate::schedule::select::Failure;
 use crate::schedule::stage::Stage;
-use crate::schedule::state::{Row, Weights, merged, total};
+use crate::schedule::state::{Row, Weights, by_cluster, merged, total};
 use crate::schedule::view::{bounds, is_static};
 
 /// Divides a workload that is taken out of the ledger, and books what it gets.
@@ -99,13 +101,26 @@ pub(super) fn place(stage: &mut Stage<'_, '_>, id: AppId, task: &Task, choice: &
     }
     // What an earlier pass placed never ran where it is: of that stays only what came from elsewhere.
     let recorded: Vec<Row> = stage.recorded[id.index()].workloads[task.workload].rows.clone();
-    let ran = |row: &Row| recorded.iter().any(|of| of.cluster == row.cluster);
-    let (leaving, passing): (Vec<Row>, Vec<Row>) = leaving.into_iter().partition(ran);
+    let (leaving, passing) = by_whether_they_ran(leaving, &recorded);
     let stays = seat::keep(stage, id, task, leaving, task.wanted.saturating_sub(placed));
     let there = placed.saturating_add(total(&stays));
     rows.extend(stays);
     rows.extend(seat::keep(stage, id, task, passing, task.wanted.min(total(&recorded)).saturating_sub(there)));
     Placed { rows: merged(rows), placed, weights, no_weight }
+}
+
+/// Rows parted into as many replicas of each cluster as are recorded there, and those that an earlier pass added.
+fn by_whether_they_ran(rows: Vec<Row>, recorded: &[Row]) -> (Vec<Row>, Vec<Row>) {
+    let mut left: BTreeMap<ClusterId, u32> = by_cluster(recorded).into_iter().collect();
+    let (mut ran, mut passing) = (Vec::new(), Vec::new());
+    for row in rows {
+        let left = left.entry(row.cluster).or_default();
+        let there = row.replicas.min(*left);
+        *left -= there;
+        ran.extend((there > 0).then_some(Row { replicas: there, ..row }));
+        passing.extend((row.replicas > there).then_some(Row { replicas: row.replicas - there, ..row }));
+    }
+    (ran, passing)
 }
 
 /// A strategy is not stated only where one cluster is selected.

@@ -1,7 +1,7 @@
 //! Tiers: one at a time, or one after the other.
 
 use crate::api::{Strategy, TierMode};
-use crate::model::{Tier, Tiers};
+use crate::model::{Tier, Tiers, WorkloadKind};
 use crate::schedule::Verdict;
 use crate::schedule::fixture::{AppFixture, FleetFixture};
 
@@ -127,5 +127,25 @@ fn what_waits_outside_of_its_tier_is_a_reason_for_another() {
     fleet.add(app).runs("web", "a=1 b=3").in_tier("web", "other");
     let target = fleet.schedule();
     assert_eq!(fleet.seats(&target, "web"), "a=4");
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+}
+
+/// An earlier pass put three beside one that ran in a tier that then proved too small: only that one may be left there.
+#[test]
+fn what_a_pass_added_to_a_tier_does_not_stay_behind() {
+    let mut fleet = FleetFixture::new(&["a", "b", "c"]);
+    fleet.pool("a", "p", 2, "cpu=4000");
+    for cluster in ["b", "c"] {
+        let nodes = if cluster == "b" { 6 } else { 4 };
+        fleet.pool(cluster, "p", nodes, "cpu=4000");
+    }
+    let agent = fleet.app("agent", Strategy::Duplicated).workload(WorkloadKind::DaemonSet, "main", 1, "cpu=1500");
+    let web = fleet.app("web", Strategy::StaticWeight).deployment_of(8, "cpu=3000").priority(1);
+    let groups = [("own", ["a", "c"].as_slice()), ("other", ["b"].as_slice())];
+    let groups = groups.map(|(name, clusters)| Tier { name: name.into(), clusters: fleet.set(clusters) });
+    let web = web.tiers(Tiers { mode: TierMode::FirstFit, groups: groups.into() });
+    fleet.add(agent.clusters(fleet.set(&["a"]))).add(web).runs("web", "a=2 c=1").in_tier("web", "own");
+    let target = fleet.schedule();
+    assert_eq!(fleet.seats(&target, "web"), "b=6 c=1");
     assert_eq!(fleet.violations(&target), Vec::<String>::new());
 }
