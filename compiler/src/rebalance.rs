@@ -118,9 +118,39 @@ const OUTRANK: [&str; 2] = ["Failover", "Lifecycle"];
 /// Rounds until what others do with the room that is left changes nothing more.
 const MAX_ROUNDS: usize = 8;
 
-/// Places apps afresh, as far as the budget goes.
+/// Places apps afresh, as far as the budget goes. Repeated until nothing moves: what is in the way of an app may itself have
+/// moved, and the next command is to find nothing to do.
 #[must_use]
 pub fn rebalance(world: &World<'_>, selected: &BTreeSet<AppId>, budget: Budget) -> Rebalance {
+    let first = run(world, selected, |running| budget.of(running));
+    let (mut now, mut left) = (first.now, first.left);
+    let mut rest = budget.of(first.running).saturating_sub(first.spent);
+    for _ in 1..MAX_ROUNDS {
+        let next = run(&World { settled: &now, ..*world }, selected, |_| rest);
+        left = next.left;
+        if next.now.apps == now.apps && next.now.moves.len() == now.moves.len() {
+            break;
+        }
+        rest = rest.saturating_sub(next.spent);
+        now = next.now;
+    }
+    result(world, &now, &first.before, first.running, left)
+}
+
+/// What one run came to.
+struct Run {
+    /// What the apps that may move ran when it began, as it would be without the moves they are on.
+    before: BTreeMap<AppId, PlacedApp>,
+    /// Replicas of those.
+    running: u64,
+    /// The record afterwards.
+    now: Record,
+    /// Replicas that left a cluster.
+    spent: u64,
+    left: BTreeMap<AppId, Left>,
+}
+
+fn run(world: &World<'_>, selected: &BTreeSet<AppId>, budget: impl Fn(u64) -> u64) -> Run {
     let World { fleet, variants, settled } = *world;
     let mut left: BTreeMap<AppId, Left> = BTreeMap::new();
     let mut free: Vec<AppId> = Vec::new();
@@ -144,7 +174,7 @@ pub fn rebalance(world: &World<'_>, selected: &BTreeSet<AppId>, budget: Budget) 
     });
     let before: BTreeMap<AppId, PlacedApp> = before.collect();
     let running = before.values().map(step::replicas).sum();
-    let budget = budget.of(running);
+    let budget = budget(running);
     let mut now = settled.clone();
     for _ in 0..MAX_ROUNDS {
         let afresh = afresh(world, &now, &free);
@@ -182,7 +212,9 @@ pub fn rebalance(world: &World<'_>, selected: &BTreeSet<AppId>, budget: Budget) 
         }
         now = next;
     }
-    result(world, &now, &before, running, left)
+    let moved = before.iter().filter_map(|(id, old)| Some(step::cost(old, now.apps.get(&key(fleet, *id))?)));
+    let spent = moved.fold(0, u64::saturating_add);
+    Run { before, running, now, spent, left }
 }
 
 fn result(
