@@ -26,7 +26,8 @@ pub(super) fn take(stage: &mut Stage<'_, '_>, id: AppId, why: Open) {
 
     let may_stay = may_stay(stage, id);
     let mut decision = decide_at_home(stage, id, Mode::Full);
-    if may_stay && leaves(&before, &decision.state) {
+    let fewer = decision.placed.iter().zip(&settled).any(|(now, stays)| now < stays);
+    if may_stay && (fewer || leaves(&before, &decision.state)) {
         decision = or_stays(stage, id, &before, decision);
     }
     let mut wants = stage.usage_of(id, &decision.state);
@@ -74,12 +75,11 @@ fn may_stay(stage: &Stage<'_, '_>, id: AppId) -> bool {
     limited && app.workloads.len() > 1 && state.known && same()
 }
 
-/// Whether replicas of a workload are to leave a cluster, all or some: some may have no place elsewhere.
+/// Whether a workload is to leave a cluster altogether. What gives up only some there, for a floor elsewhere, goes on.
 fn leaves(before: &AppState, now: &AppState) -> bool {
     before.workloads.iter().zip(&now.workloads).any(|(before, now)| {
-        let now = by_cluster(&now.rows);
-        let stay = |cluster: ClusterId| now.iter().find(|(of, _)| *of == cluster).map_or(0, |(_, replicas)| *replicas);
-        by_cluster(&before.rows).into_iter().any(|(cluster, replicas)| stay(cluster) < replicas)
+        let stays = |cluster: ClusterId| now.rows.iter().any(|row| row.cluster == cluster);
+        before.rows.iter().any(|row| !stays(row.cluster))
     })
 }
 

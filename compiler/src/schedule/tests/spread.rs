@@ -344,3 +344,15 @@ fn nothing_is_left_where_it_never_ran() {
     assert_eq!([0, 1].map(|workload| fleet.seats_of(&target, "web", workload)), ["b=5 c=1", "b=5 c=2"]);
     assert_eq!(fleet.violations(&target), Vec::<String>::new());
 }
+
+/// A raised floor moves replicas between clusters of the set, also of an app of several workloads.
+#[test]
+fn a_raised_floor_is_filled_by_the_others() {
+    let mut fleet = FleetFixture::new(&["a", "b"]);
+    let app = fleet.app("web", Strategy::StaticWeight).deployment(6).with(|policy| policy.min = 2);
+    let app = app.workload(WorkloadKind::Deployment, "more", 6, "").with(|policy| policy.min = 2);
+    fleet.add(app.spread(TopologyKey::Cluster, 1, Some(2))).runs("web", "a=5 b=1");
+    let target = fleet.schedule();
+    assert_eq!([0, 1].map(|workload| fleet.seats_of(&target, "web", workload)), ["a=4 b=2", "a=4 b=2"]);
+    assert_eq!(fleet.violations(&target), Vec::<String>::new());
+}
