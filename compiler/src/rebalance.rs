@@ -1,7 +1,7 @@
 //! Placing apps afresh, as if they were new, with what all others run as it is.
 //!
-//! Where an app goes afresh depends on what others run and not on where it is now, so a second rebalance finds nothing to
-//! do. A budget bounds the replicas that leave a cluster; what does not fit it is for the next run. Every step is scheduled
+//! Where an app goes afresh depends on what others run and not on where it is now; and a rebalance goes on until nothing
+//! moves, so a second one finds nothing to do. A budget bounds the replicas that leave a cluster; what does not fit it is for the next run. Every step is scheduled
 //! and checked before it is given out: what would not hold as the record is left as it is.
 //!
 //! An app on a move in steps is placed afresh like any other and goes there from where it is, unless that is where it goes
@@ -125,9 +125,13 @@ pub fn rebalance(world: &World<'_>, selected: &BTreeSet<AppId>, budget: Budget) 
     let first = run(world, selected, |running| budget.of(running));
     let (mut now, mut left) = (first.now, first.left);
     let mut rest = budget.of(first.running).saturating_sub(first.spent);
+    // Who may move is decided once: what an app was on may have ended by now.
+    let free: BTreeSet<AppId> = first.before.keys().copied().collect();
+    let fixed: BTreeMap<AppId, Left> =
+        left.iter().filter(|(id, _)| !free.contains(id)).map(|(id, l)| (*id, *l)).collect();
     for _ in 1..MAX_ROUNDS {
-        let next = run(&World { settled: &now, ..*world }, selected, |_| rest);
-        left = next.left;
+        let next = run(&World { settled: &now, ..*world }, &free, |_| rest);
+        left = fixed.iter().map(|(id, why)| (*id, *why)).chain(next.left).collect();
         if next.now.apps == now.apps && next.now.moves.len() == now.moves.len() {
             break;
         }
