@@ -20,7 +20,7 @@ pub(super) fn node_count(value: &Value) -> Result<u32, String> {
     counted.ok_or_else(|| format!("{} is no number of nodes, 0 to {MOST_NODES}", shown(value)))
 }
 
-/// An amount of a resource that one machine can have. The text says what is wrong with it.
+/// An amount of a resource that Kubernetes can count, of a machine or of a quota. The text says what is wrong with it.
 pub(super) fn machine_amount(resource: &str, value: &Value) -> Result<Quantity, String> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),

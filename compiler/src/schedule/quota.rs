@@ -55,8 +55,8 @@ impl Usage {
         }
     }
 
-    /// The first quota that the app would exceed, and of those of single clusters all, by asking for more than it did. Asking for less is never refused, even
-    /// where the quota is exceeded.
+    /// The first quota that the app would exceed, and of those of single clusters all, by asking for more than it did. Asking
+    /// for less is never refused, even where the quota is exceeded.
     #[must_use]
     pub fn refuses(&self, fleet: &Fleet, app: &App, before: &AppUsage, now: &AppUsage) -> Option<Deficit> {
         let team = self.0.get(app.team.index())?;
